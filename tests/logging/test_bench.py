@@ -64,4 +64,4 @@ def test_a_tool_for_cuda_kernels_rejects_a_call_of_the_cpu(tmp_path, capfd):
 def test_the_times_of_the_simulator_are_rejected(tmp_path, capfd, option):
     path = recorded(tmp_path / "calls", "ops.ignore(x)")
     assert bench(path, tmp_path / "run.json", *option) == 3
-    assert "is not that of a GPU; leave out --on-cpu and --tool, or count" in capfd.readouterr().err
+    assert "is not the time on a GPU; leave out --on-cpu and --tool, or count" in capfd.readouterr().err

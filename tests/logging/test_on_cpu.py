@@ -97,7 +97,7 @@ def test_counters_accept_a_recording(root, runtime, recorded, tmp_path):
     without = kernkit(root, "counters", recorded)
     assert (without.returncode, without.stderr) == (3, f"kernkit: {recorded} is a recorded call; add --library LIB.so before the folder\n")
     program = kernkit(root, "counters", "--library", library, sys.executable)
-    assert program.returncode == 3 and "is no recorded call, a folder of KERNKIT_RECORD; leave out the option" in program.stderr
+    assert program.returncode == 3 and "is not a recorded call, a folder that KERNKIT_RECORD wrote; leave out --library" in program.stderr
 
 
 # PyTorch calls ops with tensors of a CUDA device. Its allocator rounds sizes up, so that the fault of shift() reads no memory outside of

@@ -119,7 +119,7 @@ def test_a_crash_is_repeated(root, folder):
 def test_a_changed_schema_is_rejected(folder, capfd):
     (path,) = recorded(folder, "ops.ignore(x)")
     call = json.loads((path / "call.json").read_text())
-    for key, value, message in (("schema", "(Tensor(a!) x) -> ()", "ignore has another schema line in"), ("op", "other", "has no op other; it has add_to")):
+    for key, value, message in (("schema", "(Tensor(a!) x) -> ()", "ignore has another schema line in"), ("op", "other", "has no op other; the library has add_to")):
         (path / "call.json").write_text(json.dumps({**call, key: value}))
         assert replay(path) == 3
         assert message in capfd.readouterr().err
@@ -135,7 +135,7 @@ def test_values_that_were_not_recorded_are_zero(folder, capfd):
     called.run("ops.ignore(x)", KERNKIT_RECORD=str(folder), KERNKIT_RECORD_VALUES="none")
     (path,) = folder.iterdir()
     assert replay(path) == 0
-    assert "values were not recorded (KERNKIT_RECORD_VALUES); they are 0 in this call" in capfd.readouterr().out
+    assert "values were not recorded (KERNKIT_RECORD_VALUES); all elements are 0 in this call" in capfd.readouterr().out
 
 
 def mutated(generator, data):

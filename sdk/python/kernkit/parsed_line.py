@@ -188,8 +188,8 @@ def read_op(name: str, line: str, parsed: Any, doc: str = "") -> Op:
     """Returns the op that the parsed line `parsed` describes. line: the schema line, which begins with the op's name.
     Raises SchemaError if the name is invalid, or the parsed line is damaged or has another version than VERSION."""
     if not _NAME.fullmatch(name):
-        raise SchemaError(f"{reprlib.repr(name)} is not a valid name of an op; choose a name of letters, digits and _ in KERNKIT_EXPORT, "
-                          "which does not begin with __")  # fmt: skip
+        raise SchemaError(f"{reprlib.repr(name)} is not a valid name of an op; in KERNKIT_EXPORT choose a name of letters, digits and _ "
+                          "that does not begin with __")  # fmt: skip
     _version(name, parsed)
     try:
         parameters = [_value(node, is_result=False) for node in _list(parsed["parameters"])]

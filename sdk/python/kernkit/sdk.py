@@ -10,7 +10,7 @@ VERSION_HEADER = "include/kernkit/base/version.h"
 
 NO_TEMPLATE = ("the template is missing: this copy of kernkit is the SDK inside a library; run "
                "./kk update --from WHERE to update the library, or install kernkit (pip install PATH, with the "
-               "path of its repository or of a wheel)")  # fmt: skip
+               "path of kernkit's repository or of a wheel)")  # fmt: skip
 
 NO_DEVELOPMENT = ("third_party/kernkit has only the command bindings, and third_party/kernkit_dev, which has {command}, is not "
                   "in this library; run ./kk, which uses an installed kernkit, or ./kk update --with dev")  # fmt: skip

@@ -62,7 +62,7 @@ constexpr const char* kOfNvidia[] = {"libcublas",   "libcudnn",  "libcudss",    
 constexpr const char* kShared = "link it with nvcc's -cudart shared";
 constexpr const char* kOld =
     "the CUDA runtime of CUDA 12 or earlier is linked into it statically, and kernkit replaces "
-    "that of CUDA 13: compile it with CUDA 13";
+    "only the runtime of CUDA 13: compile it with CUDA 13";
 constexpr const char* kLinked = "the CUDA runtime is linked into it statically, and ";
 constexpr const char* kStripped =
     "its symbol table is stripped, so that its kernels do not run: build it without strip and "

@@ -42,14 +42,14 @@ def test_a_correct_library_passes_every_rule(planted):
 # (rule, fault, the beginning of the reason). These faults do not harm the process of the test, in which the rule is
 # applied.
 FAULTS = [
-    ("exported-functions", "METADATA_WITHOUT_FUNCTION", "other: metadata or documentation, but no function"),
+    ("exported-functions", "METADATA_WITHOUT_FUNCTION", "other: metadata or documentation without an exported function"),
     ("unique-symbols", "UNIQUE_SYMBOL", "planted_shared: shared by all libraries of a process"),
     ("process-state", "SIGNAL_HANDLER", "loading the library changes: signal handlers"),
     ("loads", "UNDEFINED_SYMBOL", "the library cannot be loaded: "),
-    ("library-context", "CONTEXT_IS_SET", "__tvm_ffi__library_ctx is 0x8 before a loader stored its handle"),
+    ("library-context", "CONTEXT_IS_SET", "__tvm_ffi__library_ctx is 0x8; expected NULL until the loader stores the handle of the library"),
     ("metadata", "METADATA_IS_NO_JSON", "__tvm_ffi__metadata_op() returns no JSON"),
-    ("metadata", "METADATA_OF_ANOTHER_TYPE", "op: type_schema is of type int; a function's is ffi.Function"),
-    ("documentation", "DOCUMENTATION_IS_AN_INT", "__tvm_ffi__doc_op() returns a value of type index 1; a str is 11 or 65"),
+    ("metadata", "METADATA_OF_ANOTHER_TYPE", "op: type_schema is of type int; expected ffi.Function"),
+    ("documentation", "DOCUMENTATION_IS_AN_INT", "__tvm_ffi__doc_op() returns a value of type index 1; expected a str, type index 11 or 65"),
     ("argument-count", "ACCEPTS_ANY_COUNT", "op() accepts 65 arguments; its metadata has 2 parameters"),
     ("argument-count", "NO_ERROR_SET", "op() returns -1 and sets no error"),
     ("none-arguments", "ACCEPTS_NONE", None),
@@ -58,16 +58,16 @@ FAULTS = [
     ("borrowed-arguments", "CHANGES_ARGUMENTS", "op() changes the array of its arguments, which is const"),
     ("borrowed-arguments", "KEEPS_A_REFERENCE", "op() fails and leaves an argument with 2 references instead of 1"),
     ("borrowed-arguments", "CHANGES_A_TENSOR", "op() fails and changes the DLTensor of an argument"),
-    ("error-code", "ERROR_CODE", "op() returns 1; an error is -1"),
+    ("error-code", "ERROR_CODE", "op() returns 1; expected -1 for an error"),
     ("error-code", "NO_ERROR_SET", "op() returns -1 and sets no error"),
-    ("error-code", "ERROR_IS_A_STR", "op() sets an object of type index 65; an error is 67"),
-    ("error-kind", "EMPTY_KIND", 'op() sets an error of kind ""'),
-    ("error-kind", "KIND_IS_A_SENTENCE", 'op() sets an error of kind "not a kind"'),
+    ("error-code", "ERROR_IS_A_STR", "op() sets an object of type index 65; expected 67, the type index of ffi.Error"),
+    ("error-kind", "EMPTY_KIND", 'op() sets an error of kind ""; expected one identifier, such as TypeError'),
+    ("error-kind", "KIND_IS_A_SENTENCE", 'op() sets an error of kind "not a kind"; expected one identifier, such as TypeError'),
     ("error-kind", "EMPTY_MESSAGE", "op() sets an error without a message"),
     ("result-after-error", "RESULT_AFTER_ERROR", "op() returns an error and an object of type index 65"),
     ("error-is-released", "ERROR_IS_KEPT", "the error that op() sets has 2 references; expected 1, held by the error slot"),
     ("error-is-released", "ERROR_LEAKS", "1000 failed calls of op() leave "),
-    ("error-of-thread", "THREADS_SHARE_STATE", "op() leaves RuntimeError in its thread; alone it leaves TypeError"),
+    ("error-of-thread", "THREADS_SHARE_STATE", "op(), called in several threads, leaves RuntimeError in the slot of its thread; expected TypeError, as in one thread"),
     ("error-after-success", "ERROR_AFTER_SUCCESS", "__tvm_ffi__metadata_op() returns 0 and leaves RuntimeError: planted"),
 ]  # fmt: skip
 
@@ -150,10 +150,10 @@ def test_table_json_and_exit_codes(planted, tmp_path, capsys):
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:5]]
     assert cells == [["stays-mapped", "should", "pass", "pass"], ["error-code", "must", "pass", "FAIL"],
                      ["pass / FAIL / advice / n/a", "", "2 / 0 / 0 / 0", "1 / 1 / 0 / 0"]]  # fmt: skip
-    assert f"FAIL: {pathlib.Path(bad).name}: error-code: op() returns 1; an error is -1 [tvm/ffi/c_api.h, TVMFFISafeCallType]" in lines
+    assert f"FAIL: {pathlib.Path(bad).name}: error-code: op() returns 1; expected -1 for an error [tvm/ffi/c_api.h, TVMFFISafeCallType]" in lines
     written = json.loads(record.read_text())
     assert not written["ok"] and [product["product"] for product in written["products"]] == [good, bad]
-    assert written["products"][1]["results"][1] == {"rule": "error-code", "status": "FAIL", "reason": "op() returns 1; an error is -1"}
+    assert written["products"][1]["results"][1] == {"rule": "error-code", "status": "FAIL", "reason": "op() returns 1; expected -1 for an error"}
 
 
 def test_advice_is_a_negative_result_with_strict_only(planted):

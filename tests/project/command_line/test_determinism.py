@@ -145,12 +145,12 @@ def test_first_difference():
     missing = first(FIRST, "1 1 0a fill\n")
     assert missing[1:] == ((2, 1), "add<float, 4>", (5, 6), "0b", "")
     assert determinism.explained(missing, lambda *_: [])["sentence"] == (
-        "add<float, 4>: launch 2: The launch is missing with seed 6, and runs with seed 5")
+        "add<float, 4>: launch 2: The launch is missing with seed 6, and present with seed 5")
     more = first("1 1 0a fill\n", FIRST)
     assert determinism.explained(more, lambda *_: [])["sentence"] == (
-        "add<float, 4>: launch 2: The launch is missing with seed 5, and runs with seed 6")
+        "add<float, 4>: launch 2: The launch is missing with seed 5, and present with seed 6")
     other = first(FIRST, FIRST.replace("fill", "copy"))
-    assert determinism.explained(other, lambda *_: [])["sentence"] == "fill: launch 1: The launch is of copy with seed 6, and runs with seed 5"
+    assert determinism.explained(other, lambda *_: [])["sentence"] == "fill: launch 1: The launch runs copy with seed 6, and fill with seed 5"
 
 
 OUTPUTS = """kernel k

@@ -25,7 +25,7 @@ FAULTS = {
     "newer-consumer": [("major_7", "the capsule has version 7.0")],
     "older-consumer": [("wrong_for_old", "named dltensor_versioned"), ("raises_for_old", "raised ValueError: planted")],
     "keywords": [("lacks_keyword", "raises TypeError")],
-    "unknown-keyword": [("any_keyword", "the keyword is accepted")],
+    "unknown-keyword": [("any_keyword", "the export accepts the keyword no_such_keyword; expected TypeError")],
     "flags": [("undefined_flag", "the flags of a float32 array are 0x100")],
     "device-method": [("device_is_another", "__dlpack_device__() returns (1, 1)"), ("device_is_a_list", "__dlpack_device__() returns [1, 0]")],
     "device-of-tensor": [("tensor_on_another_device", "the capsule has device (3, 0)")],
@@ -56,7 +56,7 @@ FAULTS = {
     "packed-elements": [("padded_without_flag", "int4: 0, 1, 2, 3 are the bytes 00 01 instead of 10 32")],
     "arrays-without-dlpack": [("wrong_error_of_dtype", "datetime64: ValueError: no code for datetime64"),
                               ("exports_everything", "datetime64: the export returns a capsule")],
-    "copy-true": [("no_copy", "the copy has the memory of the array"), ("lacks_keyword", "raises TypeError")],
+    "copy-true": [("no_copy", "the copy shares the memory of the array"), ("lacks_keyword", "raises TypeError")],
     "copied-flag": [("no_copied_flag", "the flags of a copy are 0x0; IS_COPIED is 2"), ("always_read_only", "a copy has the flag READ_ONLY")],
     "copy-false": [("always_copies", "the export is a copy"), ("lacks_keyword", "__dlpack__(copy=False) raises TypeError")],
     "copy-by-default": [("always_copies", "two exports have memory of their own without the flag IS_COPIED")],
@@ -70,9 +70,9 @@ FAULTS = {
     "exports-are-independent": [("shared_structure", "two capsules have the same structure")],
     "structure-is-released": [("deleter_keeps_structure", "200 exports, consumed, leave "), ("capsule_leaks", "200 exports, not consumed, leave ")],
     "array-is-released": [("deleter_keeps_array", "30 arrays of 1048576 bytes leave ")],
-    "exchange-table": [("exchange_major_2", "the table has version 2.3"), ("exchange_without_export", "NULL in the table: from_object")],
-    "exchange-export": [("exchange_exports_another", "data, shape, dtype or device differ from those of __dlpack__()")],
-    "exchange-borrow": [("exchange_borrows_another", "data, shape, dtype or device differ from those of __dlpack__()")],
+    "exchange-table": [("exchange_major_2", "the table has version 2.3"), ("exchange_without_export", "functions of the table are NULL: from_object")],
+    "exchange-export": [("exchange_exports_another", "data, shape, dtype or device differs from the tensor that __dlpack__() exports")],
+    "exchange-borrow": [("exchange_borrows_another", "data, shape, dtype or device differs from the tensor that __dlpack__() exports")],
     "exchange-import": [("exchange_imports_another", "the result is of type ndarray")],
     "exchange-allocator": [("exchange_allocates_another", "the tensor has shape [7, 5]"),
                            ("exchange_allocator_fails", "the allocator fails: MemoryError: planted")],
@@ -128,4 +128,4 @@ def test_a_package_without_exports_is_not_accused(monkeypatch):
 
     monkeypatch.setattr(producers._NumPy, "make", lambda self, shape, dtype="float32": OnlyVersioned())
     outcome = results.apply(rule_of("dlpack", "legacy-capsule"), producers.find("numpy"))
-    assert (outcome.status, outcome.reason) == (results.NOT_APPLICABLE, "the package serves no consumers without max_version: BufferError: max_version is missing")
+    assert (outcome.status, outcome.reason) == (results.NOT_APPLICABLE, "the package does not support exports without max_version: BufferError: max_version is missing")

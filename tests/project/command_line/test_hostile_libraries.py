@@ -139,7 +139,7 @@ def test_mutated_libraries(original, in_memory, rendered_once, monkeypatch, caps
 @pytest.mark.slow
 def test_a_thousand_mutated_libraries(original, in_memory, rendered_once, monkeypatch, capsys):
     printed = try_all(original, in_memory, range(1000, 2000), monkeypatch, capsys)
-    for sentence in ("is a symbolic link", "restore it from git", "git merge failed", "which is not of the library",
+    for sentence in ("is a symbolic link", "restore it from git", "git merge failed", "which is not a path of the library",
                      "is damaged", "not a valid op name", "git could not restore", "not committed"):  # fmt: skip
         assert sentence in printed, sentence
 

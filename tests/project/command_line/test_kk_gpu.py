@@ -241,7 +241,7 @@ def test_an_op_out_of_order_is_found():
         return y + 1
 
     frameworks.check_on_a_side_stream(Numbers(), twice, example)
-    with pytest.raises(AssertionError, match="twice: its work did not run in order on the framework's stream"):
+    with pytest.raises(AssertionError, match="twice: the op's work did not run in order on the framework's stream"):
         frameworks.check_on_a_side_stream(Numbers(in_order=False), twice, example)
     with pytest.raises(AssertionError, match="twice waited for its stream"):
         frameworks.check_on_a_side_stream(Numbers(is_busy=False), twice, example)
@@ -275,7 +275,7 @@ def test_an_op_out_of_order_is_found_by_jax():
     on_cpu = OnCpu(jax, "cpu", 8)
     frameworks.check_on_a_side_stream(on_cpu, twice, example)
     assert len(calls) == 3
-    with pytest.raises(AssertionError, match="twice: its work did not run in order on the framework's stream"):
+    with pytest.raises(AssertionError, match="twice: the op's work did not run in order on the framework's stream"):
         frameworks.check_on_a_side_stream(on_cpu, functools.partial(twice, late=True), example)
     with pytest.raises(pytest.skip.Exception, match="jax has no float64 unless JAX_ENABLE_X64=1"):
         on_cpu.array(np.ones(3), "float64", False)

@@ -67,7 +67,7 @@ PTX, SASS = fatbin((2, 80, 0), (1, 80, 0)), fatbin((2, 80, 0))
          "-LFOLDER -l:libcudart.so.13, where FOLDER is nvidia/cu13/lib in site-packages; or link its objects with "
          "kernkit's runtime, by kernkit_add_simulated() in CMake"),
         (ALONE + OLD + PTX, "", "the CUDA runtime of CUDA 12 or earlier is linked into it statically, and kernkit replaces "
-         "that of CUDA 13: compile it with CUDA 13"),
+         "only the runtime of CUDA 13: compile it with CUDA 13"),
         (ALONE + SASS, "libcudart.so.13", "it has machine code only (sm_80): compile it with PTX, as nvcc's "
          "-arch=compute_80 does, in CMake CUDA_ARCHITECTURES 80-virtual"),
         (ALONE + PTX, "libcudart.so.12", "it needs libcudart.so.12, and kernkit replaces libcudart.so.13: compile "

@@ -178,7 +178,7 @@ def test_a_library_of_cuda_12_that_python_loads_is_reported(kernkit, tmp_path):
     subprocess.run(["g++", "-shared", "-fPIC", "-x", "c++", "-", "-o", library], input=OLD, text=True, check=True)
     result = kernkit("run", sys.executable, "-c", "import ctypes, sys; ctypes.CDLL(sys.argv[1])", library)
     assert result.stderr == (f"kernkit: {library}: the CUDA runtime of CUDA 12 or earlier is linked into it statically, and "
-                             "kernkit replaces that of CUDA 13: compile it with CUDA 13\n")  # fmt: skip
+                             "kernkit replaces only the runtime of CUDA 13: compile it with CUDA 13\n")  # fmt: skip
 
 
 SCALE = """

@@ -141,7 +141,7 @@ def test_a_prebuilt_runtime_is_used_in_its_place(place):
     assert not list(place.folder.glob("cache/kernkit/run-*"))
 
 
-OTHER_SOURCES = ("kernkit: the runtime of kernkit-simulator 0.0.9 is not used: it was compiled from other sources than those of "
+OTHER_SOURCES = ("kernkit: the runtime of kernkit-simulator 0.0.9 is not used: the prebuilt runtime was compiled from other sources than "
                  "kernkit 0.1.0; install the kernkit-simulator that was built with this kernkit, or uninstall kernkit-simulator\n")  # fmt: skip
 
 
@@ -162,8 +162,8 @@ def test_a_prebuilt_runtime_that_cannot_be_preloaded_is_not_used(root, tmp_path)
     place = Place(root, tmp_path / "two words")
     package = place.install_prebuilt()
     code, _, errors = place.run()
-    assert code == 3 and (f"kernkit: the runtime of kernkit-simulator 0.1.0 is not used: its folder {package} has a space or a colon, which "
-                          "LD_PRELOAD does not support; install it into an environment without these characters in its path\n") in errors  # fmt: skip
+    assert code == 3 and (f"kernkit: the runtime of kernkit-simulator 0.1.0 is not used: the folder {package} has a space or a colon, which "
+                          "LD_PRELOAD does not support; install kernkit-simulator into an environment without these characters in its path\n") in errors  # fmt: skip
 
 
 def test_a_library_s_copy_has_the_digest_of_the_installed_kernkit(root, tmp_path):

@@ -170,7 +170,7 @@ def test_findings_of_a_tool(run, tmp_path, kernel, tool_of, sentence):
     other_tool = {"memcheck": "synccheck", "synccheck": "memcheck"}[tool_of]
     result = run("sanitize", "--tool", other_tool, kernel=kernel)
     assert result.returncode == 1 and f"kernkit sanitize: 0 findings ({other_tool}: 0" in result.stderr
-    assert "kernkit sanitize: incomplete: a kernel stopped, and the rest of it did not run: " + kernel in result.stderr
+    assert "kernkit sanitize: incomplete: a kernel stopped, and the rest of the kernel did not run: " + kernel in result.stderr
 
 
 def test_threads_that_end_before_a_barrier(run):
@@ -228,7 +228,7 @@ def test_faults_of_several_seeds_are_merged(run, kernel, tool_of):
     assert result.returncode == 1 and "kernkit sanitize: 1 finding (" in result.stderr, result.stderr
     assert re.search(rf"^{tool_of}: {kernel}: .*\(tools.cu:\d+\) \(seed 0\) \(3 times\)$", result.stderr, re.MULTILINE), result.stderr
     for line in re.findall("^kernkit sanitize: incomplete: .*", result.stderr, re.MULTILINE):
-        assert line.endswith(("and the rest of it did not run", "its invalid accesses were left out")), result.stderr
+        assert line.endswith(("and the rest of the kernel did not run", "its invalid accesses were left out")), result.stderr
 
 
 def test_lanes_of_a_warp_at_the_level_of_warnings(run):
@@ -314,7 +314,7 @@ def test_kernels_that_did_not_run_are_reported(ends):
     assert result.returncode == 1
     assert "incomplete: a kernel failed, and its invalid accesses were left out: outside: block" in result.stderr
     result = ends("outside", "--tool", "synccheck")
-    assert "incomplete: a kernel stopped, and the rest of it did not run: outside: block" in result.stderr
+    assert "incomplete: a kernel stopped, and the rest of the kernel did not run: outside: block" in result.stderr
     assert "incomplete: 1 launch after a stopped kernel did not run\n" in result.stderr
     result = ends("crash")
     assert result.returncode == 134 and "incomplete: the program crashed or was ended by signal 6" in result.stderr

@@ -150,7 +150,7 @@ def test_a_damaged_repository_inside_another(library, newer, tmp_path, damage, c
         shutil.rmtree(library / ".git")
     before = files_below(tmp_path), git(tmp_path, "rev-parse", "HEAD"), git(tmp_path, "count-objects")
     run(library, code=3)
-    expected = "is damaged: git does not read it" if damage == "HEAD" else f"the repository of {tmp_path} does not hold"
+    expected = "is damaged: git does not recognise it" if damage == "HEAD" else f"the repository of {tmp_path} does not hold"
     assert expected in capsys.readouterr().err
     assert (files_below(tmp_path), git(tmp_path, "rev-parse", "HEAD"), git(tmp_path, "count-objects")) == before
 

@@ -236,7 +236,7 @@ def test_a_wheel_of_other_sources_is_not_used(environment, tmp_path):
     (tmp_path / "run").mkdir()
     done, _ = kernkit(copy, tmp_path / "run", "run", "true")
     assert done.returncode == 3 and "kernkit: the runtime of kernkit-simulator " in done.stderr, done.stderr
-    assert "is not used: it was compiled from other sources than those of kernkit " in done.stderr
+    assert "is not used: the prebuilt runtime was compiled from other sources than kernkit " in done.stderr
     assert done.stderr.rstrip().splitlines()[-1].startswith("kernkit: neither ninja nor make is installed; ")
 
 

@@ -116,10 +116,10 @@ def _bandwidth_table(run: Run, lines: Dict[str, List[Row]]) -> str:
 def _explanation(run: Run, panels: Dict[str, Dict[str, List[Row]]]) -> str:
     """Returns the paragraph that explains the tables of an op."""
     rows = [row for lines in panels.values() for rows in lines.values() for row in rows]
-    sizes = " Sizes are those of one array." if all("bytes:" in row.keys for row in rows) else ""
+    sizes = " A size is the size of one array." if all("bytes:" in row.keys for row in rows) else ""
     if run.ceiling_name(rows[0]) == "memcpy":
-        return ("Bytes that the program reads and writes, divided by time; in brackets the ratio to memcpy of as "
-                f"many bytes on one thread in the same run.{sizes}\n")
+        return ("Bytes that the program reads and writes, divided by time; in brackets the ratio to memcpy of the same "
+                f"number of bytes on one thread in the same run.{sizes}\n")
     return ("Bytes that the program reads and writes, divided by time; in brackets the ratio to the best copy of "
             f"arrays of the same size on one thread in the same run.{sizes}\n")
 

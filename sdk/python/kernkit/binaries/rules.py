@@ -90,7 +90,7 @@ def check_unique(library: Library) -> Finding:
 def check_itself(library: Library) -> Finding:
     if not library.is_symbolic:
         return failure("itself", "symbols of another library can replace the library's own; link with -Wl,-Bsymbolic")
-    return Finding("itself", True, "the library's symbols are bound to itself")
+    return Finding("itself", True, "references to the library's own symbols are bound inside the library")
 
 
 def check_host(library: Library, also_needed: Iterable[str] = ()) -> Finding:
@@ -103,8 +103,8 @@ def check_host(library: Library, also_needed: Iterable[str] = ()) -> Finding:
     if unversioned:
         return failure("host", f"{_list(unversioned)}: not defined by the library or its dependencies, so that loading can "
                      "fail; link with -Wl,-z,defs, and the linker prints the code that uses an undefined symbol "
-                     "(kernkit itself uses none: it looks up its host at run time)")
-    return Finding("host", True, "the library needs no symbol of the process")
+                     "(kernkit's own code has no undefined symbol of a host, because kernkit looks up its host at run time)")
+    return Finding("host", True, "the process that loads the library need not define any symbol")
 
 
 def check_needed(library: Library, also_needed: Iterable[str] = ()) -> Finding:
@@ -157,7 +157,7 @@ def check_cuda(library: Library, expected: Optional[str] = None) -> Finding:
     built = " ".join(library.architectures) or "none"
     requested = None if expected is None else set(re.split("[ ,;]+", expected)) - {"none", ""}
     if requested is not None and requested != set(library.architectures):
-        return failure("cuda", f"{built}, but --cuda requires {expected}; build with other CMAKE_CUDA_ARCHITECTURES")
+        return failure("cuda", f"the library has code for {built}, but --cuda requires {expected}; build with other CMAKE_CUDA_ARCHITECTURES")
     return Finding("cuda", True, f"code for {built}")
 
 

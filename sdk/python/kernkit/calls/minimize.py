@@ -50,7 +50,7 @@ def failures_of(recording: Recording, trial: Trial) -> List[Failure]:
     failures = [Failure(("finding", finding["tool"], _without_numbers(finding.get("pair") or finding["sentence"])),
                         f"{finding['tool']}: {finding['sentence']}") for finding in trial.findings]  # fmt: skip
     if trial.signal is not None:
-        name = "a limit of time" if trial.signal == signal.SIGALRM else signal.Signals(trial.signal).name
+        name = "the time limit" if trial.signal == signal.SIGALRM else signal.Signals(trial.signal).name
         failures.append(Failure(("signal", name), f"{name} ended the process"))
     elif trial.outcome is None:
         failures.append(Failure(("exit",), "the process ended during the call"))

@@ -108,7 +108,7 @@ def _integer(node: Any, low: int, high: int) -> int:
 
 def _text(node: Any) -> str:
     if not isinstance(node, str):
-        _fail(f"a text was expected, not {str(node)[:40]}")
+        _fail(f"a string was expected, not {str(node)[:40]}")
     return node
 
 
@@ -126,14 +126,14 @@ def _device(node: Any) -> Tuple[int, int]:
 def _dtype(node: Any) -> Tuple[int, int, int]:
     code, bits, lanes = _numbers(node, 3, 0, 2**16)
     if code > 255 or bits > 255:
-        _fail("a dtype has more than 8 bits of code or bits")
+        _fail(f"a dtype has code {code} and {bits} bits; both numbers must be at most 255")
     return code, bits, lanes
 
 
 def _tensor(name: str, node: Dict[str, Any], storages: List[Storage]) -> Value:
     shape = _numbers(node["shape"], None, 0, 2**63)
     if len(shape) > _MOST_RANK:
-        _fail(f"the tensor {name} has {len(shape)} dimensions")
+        _fail(f"the tensor {name} has {len(shape)} dimensions; at most {_MOST_RANK} are supported")
     strides = None if node["strides"] is None else _numbers(node["strides"], len(shape), -(2**63), 2**63)
     address = _integer(node["address"], 0, 2**64)
     value = Value(name, "tensor", None, shape, strides, _dtype(node["dlpack_dtype"]), _device(node["device"]), address,
@@ -147,14 +147,14 @@ def _tensor(name: str, node: Dict[str, Any], storages: List[Storage]) -> Value:
     for i, storage in enumerate(storages):
         if storage.device == value.device and storage.address <= begin and end <= storage.address + storage.size:
             return value._replace(storage=i)
-    _fail(f"the tensor {name} is outside of the memory that the recording has")
+    _fail(f"the tensor {name} is outside the recorded memory")
 
 
 def _value(node: Any, storages: List[Storage], name: str = "", depth: int = 0) -> Value:
     kind = node["type"]
     name = _text(node.get("name", name))
     if kind not in _TYPES or depth > 4:
-        _fail(f"the type {str(kind)[:40]} is unknown")
+        _fail(f"the type {str(kind)[:40]} is unknown, or lists are nested too deeply")
     if kind == "tensor":
         return _tensor(name, node, storages)
     if kind == "list":
@@ -196,7 +196,7 @@ def _storages(nodes: Any, entries: Dict[str, bytes]) -> List[Storage]:
         storages.append(Storage(_device(node["device"]), _integer(node["address"], 0, 2**64 - size), size, content))
         total += size
     if total > _MOST_BYTES:
-        _fail(f"the tensors have {total} bytes")
+        _fail(f"the tensors have {total} bytes; at most {_MOST_BYTES} are supported")
     return storages
 
 
@@ -230,7 +230,7 @@ def read(folder: pathlib.Path) -> Recording:
     try:
         node = _json(path)
         if node.get("format") != "kernkit call" or node.get("version") != 1:
-            raise UserError(f"{path} is a recording of another version of kernkit")
+            raise UserError(f"{path} is a recording of another version of kernkit; replay the call with that version, or record the call again")
         storages = _storages(node["storages"], safetensors.read(folder / "inputs.safetensors"))
         arguments = [_value(argument, storages) for argument in node["arguments"]]
         skipped = _text(node["skipped"]) if "skipped" in node else None

@@ -110,7 +110,7 @@ class _Arguments:
         self.keep: List[Any] = []
         size, memory = sum(storage.size for storage in recording.storages), os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGESIZE")
         if size > memory:
-            raise UserError(f"the tensors of the call have {size} bytes, and this machine has {memory}; use a machine with more memory")
+            raise UserError(f"the tensors of the call have {size} bytes, and this machine has {memory} bytes of memory; use a machine with more memory")
         on_device = any(storage.device[0] == _CUDA for storage in recording.storages)
         self.driver = driver = Driver() if on_device else None
         self.host = load_host()
@@ -172,7 +172,7 @@ class _Arguments:
     def _set_object(self, out: _Any, value: Value) -> None:
         library = self.host
         if library is None:
-            raise UserError(f"the argument {value.name} is a list, which only a host can make; install apache-tvm-ffi")
+            raise UserError(f"the argument {value.name} is a list, which only tvm_ffi can make; run pip install apache-tvm-ffi")
         make = "ffi.Shape" if value.type == "shape" else "ffi.Array"
         items = [Value("", "int", number) for number in value.value] if value.type == "shape" else value.value
         arguments = (_Any * max(len(items), 1))()
@@ -197,7 +197,7 @@ class _Arguments:
         result = ctypes.c_void_p()
         self._kept(managed)
         if library.TVMFFITensorFromDLPackVersioned(ctypes.byref(managed), 0, 0, ctypes.byref(result)) != 0:
-            raise UserError("tvm_ffi cannot make a tensor of a list")
+            raise UserError("tvm_ffi cannot make a tensor object for an element of a list")
         any_value.type_index, any_value.v.ptr = _TENSOR_OBJECT, result.value
 
     def _new_tensor(self, prototype: Any, out: Any, error: int, set_error: int) -> int:

@@ -20,7 +20,7 @@ def read_file(path: pathlib.Path, most: int) -> bytes:
     with open(file, "rb") as stream:
         status = os.fstat(file)
         if not stat.S_ISREG(status.st_mode):
-            raise OSError(0, "it is no file", str(path))
+            raise OSError(0, "not a regular file", str(path))
         if status.st_size > most:
             raise ValueError("the file is too large")
         return stream.read(status.st_size)
@@ -32,7 +32,7 @@ def read(path: pathlib.Path) -> Dict[str, bytes]:
         data = read_file(path, 1 << 37)
         (size,) = struct.unpack_from("<Q", data)
         if size > min(_MOST_HEADER, len(data) - 8):
-            raise ValueError("its header is incomplete")
+            raise ValueError("the header is incomplete")
         header: Any = json.loads(data[8 : 8 + size].decode("utf-8", "surrogateescape"))
         content = memoryview(data)[8 + size :]
         entries = {}
@@ -41,7 +41,7 @@ def read(path: pathlib.Path) -> Dict[str, bytes]:
                 continue
             begin, end = entry["data_offsets"]
             if not (type(begin) is type(end) is int and 0 <= begin <= end <= len(content)):
-                raise ValueError(f"the entry {name!r} is past its end")
+                raise ValueError(f"the data_offsets of the entry {name!r} are invalid or past the end of the file")
             entries[name] = bytes(content[begin:end])
         return entries
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, struct.error) as error:

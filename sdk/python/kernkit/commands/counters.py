@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write all counters to this file")
     parser.add_argument("--html", type=pathlib.Path, metavar="FILE", help="write the source with its counters to this file")
     parser.add_argument("--resources", type=pathlib.Path, metavar="FILE",
-                        help="a library, program, object file or PTX file; adds registers, spills and occupancy, which ptxas reports for its PTX")  # fmt: skip
+                        help="a library, program, object file or PTX file; adds registers, spills and occupancy, which ptxas reports for the PTX in FILE")  # fmt: skip
     parser.add_argument("--architecture", metavar="sm_80", help="architecture for which ptxas compiles (default: the architecture of the PTX)")
     parser.add_argument("--library", type=pathlib.Path, metavar="LIB.so", help="the library whose op is called, if PROGRAM is a recorded call")
     program.add_arguments(parser)
@@ -33,7 +33,7 @@ def _make_call(arguments: argparse.Namespace) -> None:
     """Replaces a recording as the program by the command that repeats the recorded call."""
     if not pathlib.Path(arguments.program, "call.json").is_file():
         if arguments.library:
-            raise UserError(f"--library: {arguments.program} is no recorded call, a folder of KERNKIT_RECORD; leave out the option")
+            raise UserError(f"--library: {arguments.program} is not a recorded call, a folder that KERNKIT_RECORD wrote; leave out --library")
         return
     if not arguments.library:
         raise UserError(f"{arguments.program} is a recorded call; add --library LIB.so before the folder")

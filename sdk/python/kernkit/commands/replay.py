@@ -41,7 +41,7 @@ except ImportError:  # a library's copy of kernkit without the component ptx
 def _tolerance(text: str) -> float:
     value = float(text)
     if not 0 <= value < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text} is not a number of at least 0")
+        raise argparse.ArgumentTypeError(f"expected a number of at least 0, found {text}")
     return value
 
 
@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--library", type=pathlib.Path, required=True, metavar="LIB.so", help="the library whose op is called")
     parser.add_argument("--on-cpu", action="store_true", help="run kernels by their PTX on the CPU, without a GPU")
     parser.add_argument("--tool", metavar="TOOLS", help="the tools of `kernkit sanitize`, as in memcheck,racecheck; implies --on-cpu")
-    parser.add_argument("--runtime", type=pathlib.Path, metavar="FILE", help="with --on-cpu: the libcudart.so.13 of `kernkit run`")
+    parser.add_argument("--runtime", type=pathlib.Path, metavar="FILE", help="with --on-cpu: an existing libcudart.so.13 of kernkit (default: build the runtime once)")
     parser.add_argument("--minimize", type=pathlib.Path, metavar="NEW", help="write the smallest call that fails in the same way to this new folder")
     parser.add_argument("--bench", type=pathlib.Path, metavar="RUN.json", help="measure the time of the call, and write the rows to this file")
     parser.add_argument("--rounds", type=int, default=5, metavar="N", help="with --bench: the number of rounds (default: %(default)s)")
@@ -62,7 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _check_line(call: recording.Recording, library: pathlib.Path) -> None:
     lines = {op_of_line(line): line[len(op_of_line(line)) :] for line in read_lines(library)}
     if call.op not in lines:
-        raise UserError(f"{library} has no op {call.op}; it has {', '.join(sorted(lines)) or 'no op'}")
+        raise UserError(f"{library} has no op {call.op}; the library has {', '.join(sorted(lines)) or 'no op'}")
     if lines[call.op] != call.schema:
         raise UserError(f"{call.op} has another schema line in {library} than in the recording: {lines[call.op]} is not {call.schema}; "
                         "replay the recording with a library of its version")  # fmt: skip
@@ -139,7 +139,7 @@ def _minimize(call: recording.Recording, arguments: argparse.Namespace) -> int:
 
 def _bench(call: recording.Recording, arguments: argparse.Namespace) -> int:
     if arguments.on_cpu or arguments.tool:
-        raise UserError("--bench: the time of a kernel that runs on the CPU by its PTX is not that of a GPU; leave out --on-cpu and --tool, or "
+        raise UserError("--bench: the time of a kernel that runs on the CPU by its PTX is not the time on a GPU; leave out --on-cpu and --tool, or "
                         "count the kernel's memory traffic by kernkit counters")  # fmt: skip
     if arguments.rounds < 1:
         raise UserError("--rounds must be 1 or more")
@@ -163,9 +163,9 @@ def _bench(call: recording.Recording, arguments: argparse.Namespace) -> int:
         print(f"{row.name}: {text}")
     wrong = any(row.reason for row in rows)
     if not wrong:
-        print(f"A time includes {round(min(overheads))} ns in which Python makes the call. {arguments.bench} has the rows.")
-    if device is not None and "kernkit" in device:
-        print(f"The device is {device}: the times are not those of a GPU.")
+        print(f"Each time includes {round(min(overheads))} ns of overhead, in which Python makes the call. The rows are in {arguments.bench}.")
+        if device is not None and "kernkit" in device:
+            print(f"The device is {device}: the times are not those of a GPU.")
     return 1 if wrong else 0
 
 
@@ -192,9 +192,9 @@ def run(arguments: argparse.Namespace) -> int:
         return _on_cpu(arguments)
     for storage in call.storages:
         if storage.device[0] not in (1, 2, 3):
-            raise UserError(f"{arguments.folder} has tensors on a device of a type that is not supported; supported: the CPU and CUDA")
+            raise UserError(f"{arguments.folder}: a tensor has DLPack device type {storage.device[0]}; supported: 1 (CPU), 2 (CUDA) and 3 (CUDA host memory)")
     if any(storage.content is None for storage in call.storages):
-        print(f"{call.op}: values were not recorded ({call.skipped or 'KERNKIT_RECORD_VALUES'}); they are 0 in this call")
+        print(f"{call.op}: values were not recorded ({call.skipped or 'KERNKIT_RECORD_VALUES'}); all elements are 0 in this call")
     if arguments.bench:
         return _bench(call, arguments)
     if arguments.here:

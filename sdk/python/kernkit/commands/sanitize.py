@@ -30,10 +30,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tool", default=",".join(DEFAULT_TOOLS), metavar="TOOLS",
                         help=f"comma-separated list of tools: {', '.join(TOOLS)} (default: %(default)s)")  # fmt: skip
     parser.add_argument("--racecheck-detect-level", choices=("info", "warn", "error"), default="error",
-                        help="warn adds lanes of a warp without __syncwarp() and accesses that lack an acquire fence only; info adds "
-                        "stores of one value and unordered strong accesses (default: %(default)s)")  # fmt: skip
+                        help="warn also reports races between lanes of a warp without __syncwarp() and races of accesses that lack only an "
+                        "acquire fence; info also reports stores of the same value and unordered strong accesses (default: %(default)s)")  # fmt: skip
     parser.add_argument("--seeds", type=int, metavar="N",
-                        help="run the program N times, with N seeds from --seed on, and merge the findings (default: 1, with "
+                        help="run the program N times, with the N seeds that begin at --seed, and merge the findings (default: 1, with "
                         "determinism 4)")  # fmt: skip
     parser.add_argument("--synccheck-detect-level", choices=("warn", "error"), default="error",
                         help="warn also reports barriers that open after threads of the block have ended (default: %(default)s)")  # fmt: skip
@@ -121,7 +121,7 @@ def incomplete(code: int, results: List[Any], findings: List[Finding], tools: Li
 
     def rest_of(sentence: str) -> str:
         left_out = "racecheck" in tools and ": Invalid __" in sentence  # racecheck goes on after an invalid access
-        return "a kernel failed, and its invalid accesses were left out" if left_out else "a kernel stopped, and the rest of it did not run"
+        return "a kernel failed, and its invalid accesses were left out" if left_out else "a kernel stopped, and the rest of the kernel did not run"
 
     stopped = [sentence for result in results for sentence in result["stopped"]]
     failed = sum(result["not_run"] for result in results)

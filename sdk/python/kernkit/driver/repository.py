@@ -169,7 +169,7 @@ def demo(options: Options) -> None:
         shutil.move(str(fresh / DEMO), str(folder / DEMO))
     shutil.rmtree(fresh)
     run(folder.resolve() / DEMO / "kk", "build", KK_VENV=os.environ["VIRTUAL_ENV"])
-    print_heading("its kernel, called from Python")
+    print_heading("the demo library's kernel, called from Python")
     run(PYTHON, "-c", CALL, folder / DEMO)
     print_heading("the benchmarks, once")
     tools.bench(programs_of_release(), "1", options.benchmark_options, "", "--repetitions", "1", "--brief")

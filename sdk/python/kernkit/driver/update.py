@@ -29,7 +29,7 @@ def update_by(options: Options, scratch: contextlib.ExitStack) -> None:
     if "--from" in arguments:
         at = arguments.index("--from")
         if at + 1 == len(arguments):
-            raise UserError("--from needs a kernkit: a checkout of its repository, a wheel, or any other "
+            raise UserError("--from needs a kernkit: a checkout of kernkit's repository, a wheel, or any other "
                         "pip requirement")  # fmt: skip
         source = arguments[at + 1]
         del arguments[at : at + 2]
@@ -46,7 +46,7 @@ def update_by(options: Options, scratch: contextlib.ExitStack) -> None:
     imported = programs.run([PYTHON, "-c", "import kernkit"], env=environment, capture_output=True)
     if imported.returncode != 0:
         raise UserError(f"no other kernkit than this library's copy is installed; run: ./kk {' '.join(['update', *arguments])} "
-                    "--from WHERE, a checkout of its repository, a wheel, or any other pip requirement")  # fmt: skip
+                    "--from WHERE, a checkout of kernkit's repository, a wheel, or any other pip requirement")  # fmt: skip
     if not os.environ.get("KK_VENV") and not tools.has_module("cookiecutter"):
         tools.pip_install("cookiecutter>=1.7.3")  # renders the template
     tools.run_here(*tools.KERNKIT, "update", *arguments, env=environment)

@@ -249,4 +249,4 @@ def check_on_a_side_stream(framework: Any, op: Callable[..., Any], example: Dict
         if properties.get("scratch"):  # padding bytes
             continue
         np.testing.assert_allclose(framework.numbers(got), reference, rtol=1e-3, err_msg=(
-            f"{example['op']}: its work did not run in order on the framework's stream"))  # fmt: skip
+            f"{example['op']}: the op's work did not run in order on the framework's stream"))  # fmt: skip

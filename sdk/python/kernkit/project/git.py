@@ -81,8 +81,8 @@ class Repository:
             raise UserError(f"git uses {self.top} as the worktree of this repository, not {library}; "
                             "run: git config --unset core.worktree")  # fmt: skip
         if self.prefix and os.path.lexists(library / ".git"):
-            raise UserError(f"{library / '.git'} is damaged: git does not read it as a repository, and found "
-                            f"that of {self.top}; restore the folder, or clone the repository again")  # fmt: skip
+            raise UserError(f"{library / '.git'} is damaged: git does not recognise it as a repository and uses "
+                            f"the repository of {self.top} instead; restore the folder, or clone the repository again")  # fmt: skip
 
         if not self.is_named_by_repository():
             raise UserError(f"{self.top / '.git'} refers to the repository {self.git('rev-parse', '--absolute-git-dir')}, "

@@ -47,7 +47,7 @@ COMPONENTS: Tuple[Component, ...] = (
               ("tvm_ffi_compat/*", "include/kernkit/call/array.h", "include/kernkit/call/export_typed.h",
                "include/kernkit/call/tuple_argument.h", "include/kernkit/call/typed_line.h",
                "include/kernkit/errors/streamable.h")),
-    Component("frameworks", OPTIONAL, "shapes in schema lines, and the torch operators and JAX functions made from them",
+    Component("frameworks", OPTIONAL, "shapes in schema lines, and the PyTorch operators and JAX functions that use the shapes",
               ("include/kernkit/shapes/*", "include/kernkit/cuda/impl/xla_results.h", "include/kernkit/abi/xla.h",
                "include/kernkit/testing/line.h", "python/kernkit/codegen/frameworks/*")),
     Component("c_callers", OPTIONAL, "tensors as arguments and results, for callers in C",

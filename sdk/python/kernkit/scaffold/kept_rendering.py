@@ -68,7 +68,7 @@ def _read(encoded: bytes) -> Dict[str, Tuple[bool, str]]:
         raise Damaged("is not a list of files")
     for path, value in files.items():
         if not _is_own(path):
-            raise Damaged(f"has the path {json.dumps(path)}, which is not of the library")
+            raise Damaged(f"has the path {json.dumps(path)}, which is not a path of the library")
         if not (isinstance(value, list) and [type(part) for part in value] == [bool, str]):
             raise Damaged(f"has an invalid entry for {json.dumps(path)}")
     return {path: (value[0], value[1]) for path, value in files.items()}

@@ -169,8 +169,9 @@ def explained(difference: Difference, describe: Callable[[int, str], List[Any]])
     finding = {"tool": "determinism", "kernel": difference.kernel, "count": 1, "level": "error", "pair": "", "launch": call,
                "seeds": [first, second], "causes": []}  # fmt: skip
     if difference.other != difference.kernel:
-        other = f"is of {difference.other}" if difference.other else "is missing"
-        return {**finding, "sentence": f"{name}: The launch {other} with seed {second}, and runs with seed {first}"}
+        both = (f"runs {difference.other} with seed {second}, and {difference.kernel}" if difference.other else
+                f"is missing with seed {second}, and present")  # fmt: skip
+        return {**finding, "sentence": f"{name}: The launch {both} with seed {first}"}
     reports = [describe(seed, f"{call}:{run}") for seed in (first, second)]
     of_process = [all_reports[process] if process < len(all_reports) else {} for all_reports in reports]
     where, causes = compared(*(Outputs(report.get("outputs", "")) for report in of_process))

@@ -84,11 +84,11 @@ def problem_of(found: Prebuilt) -> str:
     """Returns the reason why this kernkit cannot use a prebuilt runtime, with advice; "" for a runtime that can be
     used."""
     if found.digest != digest_of_sources(*dict.fromkeys((sdk_folder(), development_folder()))):
-        return (f"it was compiled from other sources than those of kernkit {version()}; install the kernkit-simulator that was "
+        return (f"the prebuilt runtime was compiled from other sources than kernkit {version()}; install the kernkit-simulator that was "
                 "built with this kernkit, or uninstall kernkit-simulator")  # fmt: skip
     if re.search(r"[\s:]", str(found.folder)):
-        return (f"its folder {found.folder} has a space or a colon, which LD_PRELOAD does not support; install it into an "
-                "environment without these characters in its path")  # fmt: skip
+        return (f"the folder {found.folder} has a space or a colon, which LD_PRELOAD does not support; install kernkit-simulator "
+                "into an environment without these characters in its path")  # fmt: skip
     return ""
 
 

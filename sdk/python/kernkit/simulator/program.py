@@ -67,7 +67,7 @@ def problem_of_static_runtime(file: ElfFile) -> Optional[str]:
     names = file.names_of_symbols()
     tables = [symbol.name[len(STATIC_TABLE):] for symbol in file.symbols() or [] if symbol.name.startswith(STATIC_TABLE)]
     if any(version != "13" for version in tables) or (names and REMOVED_FUNCTION in names):
-        return ("the CUDA runtime of CUDA 12 or earlier is linked into it statically, and kernkit replaces that of CUDA 13: "
+        return ("the CUDA runtime of CUDA 12 or earlier is linked into it statically, and kernkit replaces only the runtime of CUDA 13: "
                 "compile it with CUDA 13")  # fmt: skip
     if tables or names is not None:
         return None
@@ -164,7 +164,7 @@ def prepared(arguments: argparse.Namespace, with_tools: bool = False) -> Tuple[s
     if found is None:
         raise UserError(f"program {arguments.program} not found; build the program first, or correct the path")
     if arguments.nvcc_options and not is_source(arguments.program):
-        raise UserError(f"--nvcc-options: {arguments.program} is no .cu file; the options apply to a .cu file, which nvcc "
+        raise UserError(f"--nvcc-options: {arguments.program} is not a .cu file; the options apply to a .cu file, which nvcc "
                         "compiles: leave out the options")  # fmt: skip
     program = pathlib.Path(found).resolve() if is_elf(pathlib.Path(found)) else None
     paths = list(loaded_with(program)) if program else []

@@ -183,7 +183,7 @@ def prepare(torch_file):
         return
     library, reason = nvidia_libraries(torch_folder)
     if library is None:
-        print(f"kernkit: functions of cuBLAS, cuDNN and NCCL stay NVIDIA's, which need a GPU: {reason}", file=sys.stderr)
+        print(f"kernkit: calls of cuBLAS, cuDNN and NCCL run NVIDIA's libraries, which need a GPU: {reason}", file=sys.stderr)
     else:
         LIBRARIES.append(ctypes.CDLL(str(library), ctypes.RTLD_GLOBAL))
 
@@ -200,7 +200,7 @@ def start(torch):
     if reason and selected == "compiled":
         raise ImportError(f"PyTorch's operators for CUDA tensors cannot be compiled: {reason}")
     if reason:
-        print(f"kernkit: PyTorch's operators on CUDA tensors run by slower kernels in Python: {reason}", file=sys.stderr)
+        print(f"kernkit: PyTorch's operators on CUDA tensors use slower kernels in Python: {reason}", file=sys.stderr)
     if reason or selected == "python":
         use_fallback()
     switch_off_libraries(torch)

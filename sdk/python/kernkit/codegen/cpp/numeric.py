@@ -26,7 +26,7 @@ def check(kind: str, op: Op) -> None:
     if odd:
         raise UserError(f"parameter {odd[0].name}: {kind} supports tensors, float, int and bool; use --kind custom")
     if not any(value.is_written for value in tensors):
-        raise UserError("the schema has no tensor that is written; mark one with Tensor(a!), or use "
+        raise UserError("the schema has no output tensor; mark a tensor that the op writes with Tensor(a!), or use "
                         "--kind custom")  # fmt: skip
     if len(inputs) > MAX_INPUTS:
         raise UserError(f"{kind} reads at most {MAX_INPUTS} tensors; use --kind custom")

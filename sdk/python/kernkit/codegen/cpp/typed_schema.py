@@ -67,7 +67,7 @@ def _expected_default(value: Value) -> str:
     """Returns a description of the valid defaults of parameters of this type."""
     if value.is_list or value.type in ("Tensor", "Device", "bytes", "Callable", "Any"):
         return "None, after a type with ?"
-    return {"str": "a text in '...'", "bool": "True or False", "int": "a whole number of 64 bits", "float": "a number",
+    return {"str": "a string in '...'", "bool": "True or False", "int": "a 64-bit integer", "float": "a number",
             "ScalarType": "a dtype, such as float32"}[value.type]  # fmt: skip
 
 

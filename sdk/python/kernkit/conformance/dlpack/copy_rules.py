@@ -19,9 +19,9 @@ def copy_true(producer: Producer) -> None:
     array = producer.make((6,))
     copy = require_keyword(array, copy=True, max_version=(1, 0))
     if copy.data == exported(array).data:
-        raise Broken("the copy has the memory of the array")
+        raise Broken("the copy shares the memory of the array")
     if copy.elements() != list(range(6)):
-        raise Broken(f"the elements of the copy are {copy.elements()}")
+        raise Broken(f"the elements of the copy are {copy.elements()}; expected {list(range(6))}")
     ctypes.memset(copy.data, 0x7F, 4)
     if exported(array).elements() != list(range(6)):
         raise Broken("a store to the copy changes the array")

@@ -16,7 +16,7 @@ _WEBGPU = 15  # kDLWebGPU
 def _device_of(array: Any) -> Tuple[int, int]:
     device = array.__dlpack_device__()
     if not isinstance(device, tuple) or len(device) != 2:
-        raise Broken(f"__dlpack_device__() returns {device!r}; the standard has a tuple of two numbers")
+        raise Broken(f"__dlpack_device__() returns {device!r}; expected a tuple of two integers")
     return int(device[0]), int(device[1])
 
 
@@ -25,7 +25,7 @@ def device_method(producer: Producer) -> None:
     """`__dlpack_device__()` of an array on the CPU returns the tuple (kDLCPU, 0)."""
     device = _device_of(producer.make((2, 3)))
     if device != (CPU, 0):
-        raise Broken(f"__dlpack_device__() returns {device}")
+        raise Broken(f"__dlpack_device__() returns {device}; expected {(CPU, 0)}")
 
 
 @RULES.add(MUST, sources.DEVICE)
@@ -36,7 +36,7 @@ def device_of_tensor(producer: Producer) -> None:
         array = producer.make(shape)
         device = exported(array).tensor.device
         if (device.device_type, device.device_id) != _device_of(array):
-            raise Broken(f"the capsule has device {(device.device_type, device.device_id)}, __dlpack_device__() returns {_device_of(array)}")
+            raise Broken(f"the capsule has device {(device.device_type, device.device_id)}, but __dlpack_device__() returns {_device_of(array)}")
 
 
 @RULES.add(MUST, sources.METHOD)
@@ -44,7 +44,7 @@ def export_to_cpu(producer: Producer) -> None:
     """An export with `dl_device=(kDLCPU, 0)` returns a capsule on the CPU."""
     capsule = require_keyword(producer.make((2, 3)), dl_device=(CPU, 0), max_version=(1, 0))
     if capsule.tensor.device.device_type != CPU:
-        raise Broken(f"the capsule has device type {capsule.tensor.device.device_type}")
+        raise Broken(f"the capsule has device type {capsule.tensor.device.device_type}; expected {CPU}, the CPU")
 
 
 @RULES.add(MUST, sources.METHOD)

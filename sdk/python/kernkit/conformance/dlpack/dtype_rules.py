@@ -34,7 +34,7 @@ def _require_dtypes(producer: Producer, names: Sequence[str]) -> None:
         if capsule.dtype != (*DTYPES[name], 1):
             raise Broken(f"{name} is exported with (code, bits, lanes) = {capsule.dtype} instead of {(*DTYPES[name], 1)}")
         if capsule.flags & SUBBYTE_PADDED and DTYPES[name][1] >= 8:
-            raise Broken(f"{name} has the flag IS_SUBBYTE_TYPE_PADDED")
+            raise Broken(f"{name} has the flag IS_SUBBYTE_TYPE_PADDED, which is valid only for a dtype of less than 8 bits")
     if not tested:
         raise NotApplicable(f"the package does not export {', '.join(rejected)}" if rejected else "the package has no such dtype")
 

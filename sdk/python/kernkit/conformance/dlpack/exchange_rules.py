@@ -47,7 +47,7 @@ def _require_same(tensor: DLTensor, capsule: Capsule) -> None:
     shape = tuple(tensor.shape[i] for i in range(tensor.ndim))
     if ((tensor.data or 0) + tensor.byte_offset, shape, bytes(tensor.dtype), bytes(tensor.device)) != (
         capsule.data, capsule.shape, bytes(expected.dtype), bytes(expected.device)):  # fmt: skip
-        raise Broken("data, shape, dtype or device differ from those of __dlpack__()")
+        raise Broken("data, shape, dtype or device differs from the tensor that __dlpack__() exports")
 
 
 @RULES.add(MUST, sources.EXCHANGE)
@@ -56,9 +56,9 @@ def exchange_table(producer: Producer) -> None:
     required functions are not NULL."""
     table = _table(type(producer.make((2, 3))))
     if table.version.major != 1:
-        raise Broken(f"the table has version {table.version.major}.{table.version.minor}")
+        raise Broken(f"the table has version {table.version.major}.{table.version.minor}; expected major version 1")
     if missing := [name for name in ("allocator", "from_object", "to_object", "stream") if not getattr(table, name)]:
-        raise Broken(f"NULL in the table: {', '.join(missing)}")
+        raise Broken(f"functions of the table are NULL: {', '.join(missing)}")
 
 
 @RULES.add(MUST, sources.EXCHANGE)
@@ -70,7 +70,7 @@ def exchange_export(producer: Producer) -> None:
         raise Broken("managed_tensor_from_py_object_no_sync fails")
     managed = DLManagedTensorVersioned.from_address(result.value or 0)
     if managed.version.major != 1:
-        raise Broken(f"the tensor has version {managed.version.major}.{managed.version.minor}")
+        raise Broken(f"the tensor has version {managed.version.major}.{managed.version.minor}; expected major version 1")
     _require_same(managed.dl_tensor, exported(array))
     if managed.deleter:
         DELETER(managed.deleter)(result.value)
@@ -102,7 +102,7 @@ def exchange_import(producer: Producer) -> None:
     imported = ctypes.cast(result, ctypes.py_object).value
     ctypes.pythonapi.Py_DecRef(result)  # releases the reference that the function returned
     if type(imported) is not type(array):
-        raise Broken(f"the result is of type {type(imported).__name__}")
+        raise Broken(f"the result is of type {type(imported).__name__}; expected {type(array).__name__}")
     _require_same(exported(imported).tensor, exported(array))
 
 
@@ -121,7 +121,7 @@ def exchange_allocator(producer: Producer) -> None:
     tensor = managed.dl_tensor
     properties = (tuple(tensor.shape[i] for i in range(tensor.ndim)), bytes(tensor.dtype), bytes(tensor.device))
     if properties != ((5, 7), bytes(prototype.dtype), bytes(prototype.device)):
-        raise Broken(f"the tensor has shape {list(properties[0])}, or another dtype or device than the prototype")
+        raise Broken(f"the tensor has shape {list(properties[0])}; expected shape [5, 7] and the dtype and device of the prototype")
     ctypes.memset((tensor.data or 0) + tensor.byte_offset, 1, 5 * 7 * 4)
     if managed.deleter:
         DELETER(managed.deleter)(result.value)

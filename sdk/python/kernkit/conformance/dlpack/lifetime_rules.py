@@ -109,7 +109,7 @@ def exports_are_independent(producer: Producer) -> None:
     second.consume()
     first.delete()
     if second.shape != (2, 3) or second.elements() != list(range(6)):
-        raise Broken("the deletion of one export changes another export")
+        raise Broken("the deletion of an export changes another export of the same array")
     second.delete()
     if exported(array).elements() != list(range(6)):
         raise Broken("the deletion of the exports changes the array")

@@ -25,7 +25,7 @@ def legacy_capsule(producer: Producer) -> None:
     try:
         capsule = export(producer.make((2, 3)))
     except BufferError as error:
-        raise NotApplicable(f"the package serves no consumers without max_version: {described(error)}") from error
+        raise NotApplicable(f"the package does not support exports without max_version: {described(error)}") from error
     if capsule.is_versioned:
         raise Broken("the capsule is named dltensor_versioned; a consumer without max_version reads a DLManagedTensor")
 
@@ -46,7 +46,7 @@ def version(producer: Producer) -> None:
         raise NotApplicable("the capsule has no version")
     major, minor = capsule.version
     if major != 1 or minor > 20:
-        raise Broken(f"the capsule has version {major}.{minor}")
+        raise Broken(f"the capsule has version {major}.{minor}; expected major version 1 and a released minor version")
 
 
 @RULES.add(MUST, sources.METHOD)
@@ -58,7 +58,7 @@ def newer_consumer(producer: Producer) -> None:
     except BufferError:
         return
     if capsule.is_versioned and capsule.version[0] not in (1, 2):
-        raise Broken(f"the capsule has version {capsule.version[0]}.{capsule.version[1]}")
+        raise Broken(f"the capsule has version {capsule.version[0]}.{capsule.version[1]}; expected major version 1 or 2")
 
 
 @RULES.add(MUST, sources.METHOD)
@@ -70,7 +70,7 @@ def older_consumer(producer: Producer) -> None:
     except BufferError:
         return
     if capsule.name != LEGACY:
-        raise Broken("the capsule is named dltensor_versioned, whose major version is above the consumer's")
+        raise Broken("the capsule is named dltensor_versioned; a consumer with max_version=(0, 8) accepts only a capsule named dltensor")
 
 
 @RULES.add(MUST, sources.METHOD)
@@ -85,7 +85,7 @@ def unknown_keyword(producer: Producer) -> None:
     keyword."""
     error = raised(producer.make((2, 3)), no_such_keyword=None)
     if not isinstance(error, TypeError):
-        raise Broken(described(error) if error else "the keyword is accepted")
+        raise Broken(described(error) if error else "the export accepts the keyword no_such_keyword; expected TypeError")
 
 
 @RULES.add(MUST, sources.FLAGS)

@@ -29,11 +29,11 @@ def error_code(subject: Subject) -> None:
     """A call returns 0, or -1 with an error of type ffi.Error in the host's slot of the thread."""
     for name, _, outcome in failing(subject):
         if outcome.code != -1:
-            raise Broken(f"{name}() returns {outcome.code}; an error is -1")
+            raise Broken(f"{name}() returns {outcome.code}; expected -1 for an error")
         if outcome.raised is None:
             raise Broken(f"{name}() returns -1 and sets no error")
         if outcome.raised.type_index != abi.ERROR:
-            raise Broken(f"{name}() sets an object of type index {outcome.raised.type_index}; an error is {abi.ERROR}")
+            raise Broken(f"{name}() sets an object of type index {outcome.raised.type_index}; expected {abi.ERROR}, the type index of ffi.Error")
 
 
 @RULES.add(MUST, "tvm/ffi/c_api.h, TVMFFIErrorCell")
@@ -45,7 +45,7 @@ def error_kind(subject: Subject) -> None:
             continue
         num_checked += 1
         if not _KIND.fullmatch(outcome.raised.kind):
-            raise Broken(f'{name}() sets an error of kind "{outcome.raised.kind}"')
+            raise Broken(f'{name}() sets an error of kind "{outcome.raised.kind}"; expected one identifier, such as TypeError')
         if not outcome.raised.message:
             raise Broken(f"{name}() sets an error without a message")
     _require_some(num_checked)
@@ -99,7 +99,8 @@ def error_of_thread(subject: Subject) -> None:
             for name, (arguments, kind) in expected.items():
                 raised = quiet.call(name, arguments, page).raised
                 if raised is None or raised.kind != kind:
-                    problems.append(f"{name}() leaves {raised.kind if raised else 'no error'} in its thread; alone it leaves {kind}")
+                    found = raised.kind if raised else "no error"
+                    problems.append(f"{name}(), called in several threads, leaves {found} in the slot of its thread; expected {kind}, as in one thread")
                     return
 
     quiet.loaded  # noqa: B018 the library is loaded before the threads start

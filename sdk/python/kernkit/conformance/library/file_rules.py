@@ -25,7 +25,7 @@ def exported_functions(subject: Subject) -> None:
     if not names and not described:
         raise NotApplicable("the library exports no function __tvm_ffi_*")
     if without := described - names:
-        raise Broken(f"{', '.join(sorted(without)[:5])}: metadata or documentation, but no function")
+        raise Broken(f"{', '.join(sorted(without)[:5])}: metadata or documentation without an exported function")
 
 
 @RULES.add(SHOULD, sources.OWN)

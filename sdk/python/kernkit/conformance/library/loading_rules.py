@@ -56,7 +56,7 @@ def library_context(subject: Subject) -> None:
         raise NotApplicable(f"the library exports no {_CONTEXT}")
     context = ctypes.c_void_p.in_dll(subject.loaded, _CONTEXT)
     if context.value is not None:
-        raise Broken(f"{_CONTEXT} is {context.value:#x} before a loader stored its handle")
+        raise Broken(f"{_CONTEXT} is {context.value:#x}; expected NULL until the loader stores the handle of the library")
     subject.report(f"a store to {_CONTEXT}")
     context.value = ctypes.addressof(context)
     context.value = None

@@ -25,9 +25,9 @@ def metadata(subject: Subject) -> None:
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise Broken(f"{name}: the metadata has no readable type_schema: {type(error).__name__}: {error}") from error
         if schema.get("type") != "ffi.Function":
-            raise Broken(f"{name}: type_schema is of type {schema.get('type')}; a function's is ffi.Function")
+            raise Broken(f"{name}: type_schema is of type {schema.get('type')}; expected ffi.Function")
         if not all(isinstance(kind, str) and kind for kind in types):
-            raise Broken(f"{name}: type_schema has the types {types}; a type is a text")
+            raise Broken(f"{name}: type_schema has the types {types}; expected strings that are not empty")
 
 
 @RULES.add(MUST, sources.EXPORTS)

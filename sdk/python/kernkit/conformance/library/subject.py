@@ -93,7 +93,7 @@ class Subject:
         if result.type_index == abi.SMALL_STR:
             return bytes(ctypes.string_at(ctypes.addressof(result) + abi.Any.value.offset, result.small_size)).decode()
         if result.type_index != abi.STR:
-            raise Broken(f"{symbol}() returns a value of type index {result.type_index}; a str is {abi.SMALL_STR} or {abi.STR}")
+            raise Broken(f"{symbol}() returns a value of type index {result.type_index}; expected a str, type index {abi.SMALL_STR} or {abi.STR}")
         content = abi.ByteArray.from_address(result.pointer + ctypes.sizeof(abi.Object)).content()
         self.host.release(result.pointer)
         return content.decode()
@@ -110,7 +110,7 @@ class Subject:
         except ValueError as error:
             raise Broken(f"{symbol}() returns no JSON: {error}") from error
         if not isinstance(metadata, dict):
-            raise Broken(f"{symbol}() returns {text[:60]}; the metadata is a JSON object")
+            raise Broken(f"{symbol}() returns {text[:60]}; expected a JSON object")
         return metadata
 
     @functools.lru_cache(maxsize=None)
