@@ -84,7 +84,7 @@ TEST_F(PtxRaces, StoresOfOneValue) {
       races(same, 1, RaceLevel::kInfo)
           .find("Race reported between Write access at byte 0 of shared memory and Write access "
                 "by thread [31, 0, 0], with no barrier between that orders them; all stores "
-                "are of one value"),
+                "write the same value"),
       std::string::npos)
       << races(same, 1, RaceLevel::kInfo);
   const std::string different =
