@@ -189,6 +189,11 @@ def chains():
         wait = ld("f", order, scope, until=1)
         yield program(f"observed_ld_{order}_{scope}", [st("f", 1, "relaxed", "gpu")], [wait, ld("f")], blocks=(0, 1))
         yield program(f"observed_st_{order}_{scope}", [st("f", 1, "relaxed", "gpu")], [wait, st("f", 2)], blocks=(0, 1))
+    for scope, more in itertools.product(("cta", "gpu"), ([ld("f")], [st("f", 2)], [bar()])):
+        word = f"{scope}_{more[0].kind.replace('.', '')}"
+        after = [[bar(), ld("f")]] if more[0].barrier else []
+        yield program(f"observed_add_{word}", [st("f", 1, "relaxed", "gpu")], [add("f", 0, "relaxed", scope, until=1), *more], *after,
+                      blocks=(0, 1, 1)[: 2 + len(after)])  # fmt: skip
     yield program("observed_by_a_barrier", [st("f", 1, "relaxed", "gpu")], [ld("f", "relaxed", "gpu", until=1), bar()], [bar(), ld("f")],
                   blocks=(0, 1, 1))  # fmt: skip
     yield program("observed_other_location", [st("x", 11), st("f", 1, "relaxed", "gpu")],
