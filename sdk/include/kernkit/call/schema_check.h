@@ -55,7 +55,7 @@ struct OpName {
                 "code that kernkit bindings writes");
   static constexpr bool kOk = !IsReserved;
 };
-/// Whether the name is valid for an op. An export without a schema line may have any name.
+/// True if the name is valid for an op. An export without a schema line may have any name.
 template <class Line>
 constexpr bool is_op_name() {
   return OpName < Line::kName[0] == '_' && Line::kName[1] == '_' > ::kOk;
