@@ -27,8 +27,8 @@ class AnyValue {
   template <class T>
   T cast(const char* name = "value") const {
     static_assert(std::is_same_v<typename Argument<T>::Storage, T>,
-                  "kernkit: this type borrows from what only a call can hold; read int[] as "
-                  "ListView<int64_t>");
+                  "kernkit: cast<T>() does not support this type, which borrows from storage of a "
+                  "call; read int[] as ListView<int64_t>");
     return Argument<T>::read(any_, name);
   }
   /// Returns whether cast<T>() would succeed.

@@ -98,7 +98,8 @@ struct Results {
     return false;
   }
   static_assert(!kIsResult<InFunction> || fits(),
-                "kernkit schema: the results in the schema line and the C++ function's do not fit");
+                "kernkit schema: the results in the schema line do not match the C++ function's "
+                "result type");
   static constexpr bool kOk = fits();
 };
 
