@@ -17,26 +17,27 @@ class AnyValue {
  public:
   /// Returns the type index of the value, a constant of kernkit/abi/abi.h such as kKernkitInt.
   int32_t type_index() const { return any_.type_index; }
-  /// True if there is no value (Python's None).
+  /// Returns true if the value is None.
   bool is_none() const { return any_.type_index == kKernkitNone; }
 
-  /// The value as a T, which may be any parameter type of an exported function. Throws TypeError
-  /// for a value of another type, with a message such as `<name>: expected float, got str "x"`, and
-  /// ValueError for a number out of range. A view (of a tensor, a text, a list) is valid as long as
-  /// this object.
+  /// Returns the value as a T, which may be any parameter type of an exported function. Throws
+  /// TypeError for a value of another type, with a message such as `<name>: expected float, got str
+  /// "x"`, and ValueError for a number out of range. A view (of a tensor, a text, a list) is valid
+  /// as long as this object.
   template <class T>
   T cast(const char* name = "value") const {
     static_assert(std::is_same_v<typename Argument<T>::Storage, T>,
-                  "kernkit: this type borrows from what only a call can hold; read int[] as "
-                  "ListView<int64_t>");
+                  "kernkit: cast<T>() does not support this type, which borrows from storage of a "
+                  "call; read int[] as ListView<int64_t>");
     return Argument<T>::read(any_, name);
   }
-  /// Whether cast<T>() would succeed.
+  /// Returns whether cast<T>() would succeed.
   template <class T>
   bool is() const {
     return try_cast<T>().has_value();
   }
-  /// The value as a T, or nothing if cast<T>() would throw. A failing call costs an exception.
+  /// Returns the value as a T, or an empty Optional if cast<T>() would throw. A call that fails
+  /// takes the time of an exception.
   template <class T>
   Optional<T> try_cast() const {
     try {

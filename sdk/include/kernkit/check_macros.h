@@ -34,7 +34,7 @@
 /// that more checks may follow.
 #define KERNKIT_CHECK_DIM(d, x) KERNKIT_EXPECT(x).rank(d)
 /// Throws ValueError unless tensors a and b have the same rank and sizes. Also throws ValueError if
-/// a or b is a read-only Tensor, and InternalError if one is an undefined Tensor. Returns the
+/// a or b is a read-only Tensor, and InternalError if a or b is an undefined Tensor. Returns the
 /// kernkit::Expect, so that more checks of a may follow.
 #define KERNKIT_CHECK_SHAPE(a, b) KERNKIT_EXPECT(a).same_shape(b)
 /// Throws TypeError unless the dtype of tensor x is dt, a DLDataType, or is in dt, a list such as
@@ -43,10 +43,10 @@
 /// follow.
 #define KERNKIT_CHECK_DTYPE(x, dt) KERNKIT_EXPECT(x).dtype(dt)
 /// Throws TypeError unless tensors a and b have the same dtype. Also throws ValueError if a or b is
-/// a read-only Tensor, and InternalError if one is an undefined Tensor. Returns the
+/// a read-only Tensor, and InternalError if a or b is an undefined Tensor. Returns the
 /// kernkit::Expect, so that more checks of a may follow.
 #define KERNKIT_CHECK_SAME_DTYPE(a, b) KERNKIT_EXPECT(a).same_dtype(b)
 /// Throws ValueError unless tensors a and b are on the same device (kind and index). Also throws
-/// ValueError if a or b is a read-only Tensor, and InternalError if one is an undefined Tensor.
+/// ValueError if a or b is a read-only Tensor, and InternalError if a or b is an undefined Tensor.
 /// Returns the kernkit::Expect, so that more checks of a may follow.
 #define KERNKIT_CHECK_DEVICE(a, b) KERNKIT_EXPECT(a).same_device(b)

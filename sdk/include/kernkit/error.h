@@ -88,8 +88,8 @@ class Error : public std::exception {
 
 namespace detail {
 
-/// Throws from operator&, whose precedence is below << and above ?: . A macro is therefore one
-/// expression, its operands are evaluated on failure only, and no destructor throws.
+/// Throws the error in operator&, whose precedence is below << and above ?: . A macro is therefore
+/// one expression, its operands are only evaluated on failure, and no destructor throws.
 class Thrower {
  public:
   /// `otherwise` is the text if nothing is streamed. The class has a constructor because the commas
@@ -105,7 +105,7 @@ class Thrower {
   SourceLocation location_;
 };
 
-/// The text of a failed comparison, or nothing if it succeeded.
+/// Owns the text of a failed comparison; has no text if the comparison succeeded.
 class Mismatch {
  public:
   explicit Mismatch(Message* message) : message_(message) {}
@@ -124,7 +124,7 @@ template <class A, class B>
 inline constexpr bool kMixed =
     std::is_integral_v<A>&& std::is_integral_v<B>&& std::is_signed_v<A> != std::is_signed_v<B>;
 
-/// -1, 0 or 1 if the first number is less than, equal to or greater than the second.
+/// Returns -1, 0 or 1 if the first number is less than, equal to or greater than the second.
 template <class A, class B>
 constexpr int compare(A a, B b) {
   if constexpr (std::is_signed_v<B>) {

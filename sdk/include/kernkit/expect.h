@@ -24,7 +24,7 @@ class Expect {
   /// The error contains the supported dtypes. Returns *this.
   template <class... T>
   Expect& dtype(types<T...>) {
-    // One load: g++ splits a DLDataType that is passed by value.
+    // The dtype is loaded as one word: g++ would split a DLDataType that is passed by value.
     uint32_t key;
     memcpy(&key, &x_.get()->dtype, sizeof(key));
     if (!contains(types<T...>{}, key)) {

@@ -1,4 +1,4 @@
-// expect: this type borrows from what only a call can hold
+// expect: does not support this type, which borrows from storage of a call
 // SPDX-License-Identifier: Apache-2.0
 #include "kernkit/any_view.h"
 #include "kernkit/list.h"

@@ -1,4 +1,4 @@
-// expect: the results in the schema line and the C++ function's do not fit
+// expect: the results in the schema line do not match the C++ function's result type
 // SPDX-License-Identifier: Apache-2.0
 #include "kernkit/export.h"
 

@@ -126,7 +126,7 @@ struct ArrayResult {
       ~Values() { release_items(this->data(), static_cast<int32_t>(this->size())); }
     };
     KERNKIT_CHECK(array.size() <= INT32_MAX, ValueError)
-        << "returns " << array.size() << " elements, which a list cannot hold";
+        << "returns " << array.size() << " elements; a list has at most " << INT32_MAX;
     Values values(array.size());
     size_t i = 0;
     for (T value : array) Result<T>::set(&values[i++], std::move(value));

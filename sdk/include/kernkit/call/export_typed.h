@@ -10,8 +10,8 @@
 
 namespace kernkit::detail {
 
-// nvcc's device pass needs the kernels that an exported function launches, including templates. It
-// does not need the code of the call, which takes time to compile.
+// False in nvcc's device pass, which needs the kernels that an exported function launches,
+// including templates, but not the code of the call, which takes time to compile.
 #if defined(__CUDA_ARCH__)
 inline constexpr bool kMakesCalls = false;
 #else

@@ -19,7 +19,7 @@ inline KernkitAny read_list(const KernkitAny& any, const char* name, const char*
   return list;
 }
 
-/// Elements of a list, borrowed or owned. Copies share owned elements.
+/// The elements of a list argument, borrowed or owned. Copies share owned elements.
 class ListItems {
  public:
   /// Borrows the elements.

@@ -27,8 +27,8 @@ constexpr FixedText<N> terminate_names(const char (&text)[N], const schema::Sche
 /// Returns the default of a parameter as an argument. `names` is the text of terminate_names().
 [[gnu::cold]] KernkitAny default_value(const schema::Param& param, const char* names);
 
-/// Throws TypeError for a call with `got` arguments. `names` is null if the parameters have no
-/// names.
+/// Throws TypeError for a call with `got` arguments, a number that the schema does not accept.
+/// `names` is null if the parameters have no names.
 [[noreturn, gnu::cold]] void throw_count(const schema::Signature& schema, const char* names,
                                          int32_t got);
 

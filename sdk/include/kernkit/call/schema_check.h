@@ -55,7 +55,7 @@ struct OpName {
                 "code that kernkit bindings writes");
   static constexpr bool kOk = !IsReserved;
 };
-/// Whether the name is valid for an op. An export without a schema line may have any name.
+/// True if the name is valid for an op. An export without a schema line may have any name.
 template <class Line>
 constexpr bool is_op_name() {
   return OpName < Line::kName[0] == '_' && Line::kName[1] == '_' > ::kOk;
@@ -98,7 +98,8 @@ struct Results {
     return false;
   }
   static_assert(!kIsResult<InFunction> || fits(),
-                "kernkit schema: the results in the schema line and the C++ function's do not fit");
+                "kernkit schema: the results in the schema line do not match the C++ function's "
+                "result type");
   static constexpr bool kOk = fits();
 };
 

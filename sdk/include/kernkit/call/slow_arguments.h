@@ -10,8 +10,8 @@ namespace kernkit::detail {
 /// Converts args[i] and calls the exported function `self` again: an integer beyond 64 bits becomes
 /// a float, an rvalue reference becomes its object.
 ///
-/// The caller does not convert args[i] and continue: a call that returns, even in cold code, would
-/// take registers from the arguments that are already read.
+/// The caller does not convert args[i] itself and then continue: a call that returns, even in cold
+/// code, would leave fewer registers for the arguments that are already read.
 [[gnu::cold]] int call_converted(KernkitFunction self, const char* op, const char* name,
                                  const KernkitAny* args, int32_t num_args, size_t i,
                                  KernkitAny* result, SourceLocation location) noexcept;

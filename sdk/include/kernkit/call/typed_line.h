@@ -10,7 +10,8 @@
 
 namespace kernkit::detail {
 
-/// The values that a function returns: the elements of a tuple, one value, or none for void.
+/// Types of the values that a function with the result type R returns: the elements of a tuple, or
+/// one value; none for void.
 template <class R, class = void>
 struct Returned {
   static constexpr size_t kSize = std::is_void_v<R> ? 0 : 1;

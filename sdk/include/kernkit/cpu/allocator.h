@@ -37,8 +37,8 @@ struct CPUNDAlloc {
   }
   static void release(void* data) { free(data); }
 #else
-  // glibc's aligned functions bypass its caches and cost 70 to 110 ns more than malloc (2.36). The
-  // pointer of malloc is stored in the 16 bytes or more before the data.
+  // glibc's aligned functions bypass its caches and take 70 to 110 ns longer than malloc (glibc
+  // 2.36). The pointer of malloc is stored in the 16 bytes or more before the data.
   static void* allocate(size_t size) {
     void* block = malloc(size + kAlignment);
     if (block == nullptr) return nullptr;

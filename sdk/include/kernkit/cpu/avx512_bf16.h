@@ -16,8 +16,8 @@ KERNKIT_INLINE BFloat16Pair pair_at(const bfloat16* in, int i) {
 
 /// Computes a block and converts the results by vcvtne2ps2bf16. The instruction flushes subnormal
 /// numbers to zero, so a block whose results contain zeros is checked for subnormal numbers, by
-/// integer comparisons: in a floating-point comparison, a thread's mode may flush subnormal numbers
-/// as well.
+/// integer comparisons: a floating-point comparison would treat them as zero if the thread's
+/// floating-point mode flushes subnormal numbers.
 template <class Op, class... In>
 KERNKIT_AVX512 KERNKIT_INLINE void hardware_pair_block(const Op& op, bfloat16* out,
                                                        const In*... in) {

@@ -110,10 +110,13 @@ __attribute__((noinline)) KERNKIT_LOCAL void start_loop(int64_t n, const Op& op,
 /// written and no thread uses the arrays any more.
 template <class Op, class Out, class... In>
 void elementwise(int64_t n, const Op& op, Out* out, const In*... in) {
-  static_assert(!std::is_const_v<Out>,
-                "elementwise: the output comes before the inputs and is written: y.data<T>()");
-  static_assert(kernkit::detail::is_applicable<Op, Out, In...>(),
-                "elementwise: op does not take these inputs, or does not return an output's type");
+  static_assert(
+      !std::is_const_v<Out>,
+      "elementwise: the output, which comes before the inputs, is const: pass y.data<T>()");
+  static_assert(
+      kernkit::detail::is_applicable<Op, Out, In...>(),
+      "elementwise: op does not accept the input types, or its result does not convert to "
+      "the output type");
   static_assert(sizeof...(In) <= detail::kMaxInputs, "elementwise: takes at most 7 inputs");
   static_assert(sizeof(Out) <= detail::kMaxSize && ((sizeof(In) <= detail::kMaxSize) && ...),
                 "elementwise: elements have at most 16 bytes");

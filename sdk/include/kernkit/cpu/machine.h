@@ -70,11 +70,10 @@ struct Processor {
 Processor processor_of(unsigned vendor, unsigned signature) noexcept;
 
 /// The memory hints that were measured to be fast on the processor, or on the latest measured
-/// processor of its vendor. Empty for a processor of another vendor.
+/// processor of its vendor. A processor of another vendor has no hints.
 struct MemoryHints {
   unsigned prefetching, streaming;
-  int prefetching_level;  // 1 or 2: loops prefetch arrays that are larger than the cache of this
-                          // level
+  int prefetching_level;  // loops prefetch arrays larger than the cache of this level (1 or 2)
 };
 MemoryHints memory_hints_of(const Processor& processor) noexcept;
 /// Returns the least size of a loop that uses non-temporal stores [bytes]. `third_cache` is the

@@ -27,8 +27,9 @@ struct RowValueWasOverwritten {};
 
 /// A row of d elements, the argument of a cpu::rows() body. Ops take compute types; an op of sum(),
 /// max() or map_sum() returns float or double. An input is the result of load(), keep() or map(),
-/// or a pointer to the row's first element, aligned to at least one element. Each instruction set
-/// has a type of its own, so that a body has one caller and is inlined there.
+/// or a pointer to the row's first element, aligned to at least one element. The Row of each
+/// instruction set has its own type, so that each instance of a body has one caller and is inlined
+/// into that caller.
 ///
 /// Each use of a result of load() or map() reads memory. rows() throws RuntimeError if the body
 /// overwrote that memory by map(), map_sum() or put() before the use, because CUDA keeps the old

@@ -27,7 +27,7 @@ class RowLog {
     }
   }
 
-  /// Whether a write after number `since` changed one of the bytes [from, to).
+  /// Returns whether a write whose number is above `since` changed one of the bytes [from, to).
   KERNKIT_LOCAL bool changed(int count, uintptr_t from, uintptr_t to, int since) const noexcept;
 
  private:

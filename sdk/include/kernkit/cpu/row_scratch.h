@@ -29,7 +29,8 @@ class RowScratch {
   /// Begins a row: memory of the previous row may be reused.
   KERNKIT_INLINE void begin_row() { taken_ = 0; }
 
-  /// Memory for d elements that no other call in this row returns. Throws NoRowMemory.
+  /// Returns memory for d elements, which no other call for this row returns. Throws NoRowMemory if
+  /// the system has no memory left.
   template <class R>
   KERNKIT_INLINE R* allocate(int64_t d) {
     const int64_t index = taken_++;

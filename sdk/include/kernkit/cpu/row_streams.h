@@ -38,7 +38,7 @@ class RowStreams {
   KERNKIT_INLINE void read(Row& row, const In*... in) {
     ((ins_[row.reads++ % kReads] = in), ...);
   }
-  /// Whether the next map(), which writes to `out`, takes non-temporal stores.
+  /// Returns whether the next map(), which writes to `out`, takes non-temporal stores.
   KERNKIT_INLINE bool next(Row& row, const void* out) {
     const unsigned k = row.maps++;
     outs_[k % kMaps] = out;

@@ -10,7 +10,7 @@ namespace kernkit::cuda {
 
 /// Throws RuntimeError for a failed call, such as "cudaSetDevice(1) failed: cudaErrorNoDevice: no
 /// CUDA-capable device is detected". `call` is the call's text and `location` the line that made
-/// the call. If they apply, the message adds that the error comes from earlier work, that the
+/// the call. The message adds, where applicable, that the error comes from earlier work, that the
 /// context is lost, or which driver or architecture was found and which is required. If an
 /// environment variable requests the log, the trace or recordings, the last three calls of the
 /// library follow. For an error of earlier work, the message names the environment variable that

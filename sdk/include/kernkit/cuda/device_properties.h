@@ -6,25 +6,25 @@
 
 namespace kernkit::cuda {
 
-/// Sizes and limits of one device, as cudaDeviceGetAttribute() returns them. Extents are in the
-/// order x, y, z.
+/// Properties and limits of one device, as cudaDeviceGetAttribute() returns them. Extents are in
+/// the order x, y, z.
 struct DeviceProperties {
   int compute_capability;              ///< compute capability: 90 for sm_90
   int sm_count;                        ///< number of streaming multiprocessors (SMs)
-  int max_threads_per_sm;              ///< most resident threads of an SM
-  int max_threads_per_block;           ///< most threads of a block
+  int max_threads_per_sm;              ///< largest number of resident threads of an SM
+  int max_threads_per_block;           ///< largest number of threads of a block
   int shared_memory_per_sm;            ///< shared memory of an SM [bytes]
   int shared_memory_per_block;         ///< limit for a block that does not opt in, 48 KiB [bytes]
   int shared_memory_per_block_opt_in;  ///< limit for a block whose kernel opts in [bytes]
-  int max_block[3];                    ///< most threads of a block in x, y and z
-  int max_grid[3];                     ///< most blocks of a grid in x, y and z
+  int max_block[3];                    ///< largest number of threads of a block in x, y and z
+  int max_grid[3];                     ///< largest number of blocks of a grid in x, y and z
 };
 
 namespace detail {
 inline constexpr int kMaxDevices = 128;
 
 struct DevicePropertiesSlot {
-  int state;  // 0 empty, 1 being written, 2 ready
+  int state;  // 0: empty, 1: being written, 2: ready
   DeviceProperties properties;
 };
 inline DevicePropertiesSlot device_properties_slots[kMaxDevices];

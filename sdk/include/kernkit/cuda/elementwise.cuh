@@ -114,10 +114,13 @@ void launch_elementwise(const Launch& launch, int64_t n, int head, const Op& op,
 /// the kernel ends.
 template <class Op, class Out, class... In>
 void elementwise(const Launch& launch, int64_t n, const Op& op, Out* out, const In*... in) {
-  static_assert(!std::is_const_v<Out>,
-                "elementwise: the output comes before the inputs and is written: y.data<T>()");
-  static_assert(kernkit::detail::is_applicable<Op, Out, In...>(),
-                "elementwise: op does not take these inputs, or does not return an output's type");
+  static_assert(
+      !std::is_const_v<Out>,
+      "elementwise: the output, which comes before the inputs, is const: pass y.data<T>()");
+  static_assert(
+      kernkit::detail::is_applicable<Op, Out, In...>(),
+      "elementwise: op does not accept the input types, or its result does not convert to "
+      "the output type");
   constexpr int kSizes[] = {sizeof(Out), sizeof(In)...};
   constexpr int kWidest = [&] {
     int widest = 1;

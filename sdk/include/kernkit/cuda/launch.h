@@ -56,7 +56,7 @@ int64_t static_shared_memory(const void* kernel, int device);
 
 }  // namespace detail
 
-/// Owns a device guard and the stream during a call, so that the stream is used only while its
+/// Holds a device guard and the stream during a call, so that the stream is used only while its
 /// device is current.
 ///
 ///     cuda::Launch launch(y, x);

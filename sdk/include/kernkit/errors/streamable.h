@@ -18,7 +18,8 @@ inline constexpr bool kIsText<T, std::void_t<decltype(std::declval<const T&>().d
 
 template <class T, class = void>
 inline constexpr bool kIsStreamable = false;
-// Excludes kernkit's types and texts, which have overloads of their own.
+// True for a class that prints to a std::ostream, except kernkit's types and texts, which have
+// overloads of operator<< for Message.
 template <class T>
 inline constexpr bool kIsStreamable<
     T, std::enable_if_t<

@@ -54,7 +54,7 @@ KERNKIT_COLD void set_array(KernkitAny* result, const KernkitAny* items, int32_t
 
 KERNKIT_COLD void set_ints(KernkitAny* result, ShapeView values, const char* constructor) {
   KERNKIT_CHECK(values.size() <= INT32_MAX, ValueError)
-      << "returns " << values.size() << " integers, which a list cannot hold";
+      << "returns " << values.size() << " integers; a list has at most " << INT32_MAX;
   auto* items = static_cast<KernkitAny*>(calloc(values.size() + 1, sizeof(KernkitAny)));
   if (items == nullptr) throw std::bad_alloc();
   for (size_t i = 0; i < values.size(); ++i) {

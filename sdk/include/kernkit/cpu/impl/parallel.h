@@ -29,7 +29,7 @@ inline constexpr int kDefaultThreads = 8;  // more threads seldom increase the m
 inline constexpr int kMaxThreads = 256;
 
 // The loop that the pool's threads run now. The Job is on the stack of the caller, which waits for
-// active threads.
+// the active helpers.
 struct Job {
   Piece piece;
   const void* context;
@@ -102,8 +102,8 @@ KERNKIT_COLD void work_on(Job& job, const Pool& pool, bool is_caller) noexcept {
   }
 }
 
-// Unlocks the mutex and spins for at most about 100 us, until `number` is 0 or, with `any`, until
-// `number` is not 0. Spinning avoids the longer wake-up of a sleeping thread.
+// Unlocks the mutex, spins for at most about 100 us until `number` is 0 or, if `any` is true, not
+// 0, and locks the mutex again. Spinning avoids the longer wake-up of a sleeping thread.
 KERNKIT_COLD void stay_awake(Pool& pool, const int& number, bool any) noexcept {
   pthread_mutex_unlock(&pool.mutex);
   for (int i = 0; i < 4000 && (__atomic_load_n(&number, __ATOMIC_RELAXED) != 0) != any; ++i) {
@@ -195,8 +195,7 @@ KERNKIT_COLD void run_pieces(int threads, int64_t pieces, Piece piece,
     for (int i = 1; i < threads; ++i) pthread_cond_signal(&pool->job_added);
     work_on(job, *pool, true);
     pthread_mutex_lock(&pool->mutex);
-    __atomic_store_n(&pool->seats, 0,
-                     __ATOMIC_RELAXED);  // helpers that have not joined cannot join any more
+    __atomic_store_n(&pool->seats, 0, __ATOMIC_RELAXED);  // no more helpers join the job
     stay_awake(*pool, pool->helping, false);
     while (pool->helping != 0) pthread_cond_wait(&pool->helpers_done, &pool->mutex);
     pthread_mutex_unlock(&pool->mutex);

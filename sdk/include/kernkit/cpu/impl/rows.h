@@ -36,10 +36,10 @@ KERNKIT_LOCAL inline RowLoops::Loop best_row_loop(const RowLoops& loops) {
     const RowFailure& failure) {
   if (failure.overwritten) {
     KERNKIT_THROW(RuntimeError)
-        << "cpu::rows(): the body used what row.load() or row.map() returned after a map(), "
-           "map_sum() or put() had overwritten that memory; use it before, or take row.keep()";
+        << "cpu::rows(): the body used a result of row.load() or row.map() after map(), map_sum() "
+           "or put() had overwritten its memory; use the result earlier, or call row.keep()";
   }
-  KERNKIT_THROW(MemoryError) << "row.keep(): the system has no memory of " << failure.missing_bytes
+  KERNKIT_THROW(MemoryError) << "row.keep(): cannot allocate " << failure.missing_bytes
                              << " bytes for the kept values of a row";
 }
 
