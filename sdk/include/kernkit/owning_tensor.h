@@ -54,12 +54,13 @@ class Tensor {
   static Tensor FromEnvAlloc(int (*env_alloc)(DLTensor* prototype, void** out), ShapeView shape,
                              DLDataType dtype, DLDevice device);
 
-  /// Allocates with `alloc`, any struct with AllocData(DLTensor*, args...), which sets `data` of a
-  /// dense row-major tensor, and FreeData(DLTensor*), which is called by the thread that releases
-  /// the last owner; exceptions of FreeData are dropped. The contents are those of AllocData's
-  /// memory. Throws the errors of FromEnvAlloc(), MemoryError if data stays null for a tensor with
-  /// elements, std::bad_alloc, and the exceptions of AllocData, without leaks. FreeData's code must
-  /// stay loaded: libraries of kernkit_add_library() are never unloaded.
+  /// Allocates with `alloc`, an object of any struct with two members: AllocData(DLTensor*,
+  /// args...) sets `data` of a dense row-major tensor, and FreeData(DLTensor*) is called by the
+  /// thread that releases the last owner; exceptions of FreeData are dropped. The tensor keeps the
+  /// contents that AllocData gives to the memory. Throws the errors of FromEnvAlloc(), MemoryError
+  /// if data stays null for a tensor with elements, std::bad_alloc, and the exceptions of
+  /// AllocData, and leaks nothing. The code of FreeData must stay loaded, as it does in libraries
+  /// of kernkit_add_library(), which are never unloaded.
   template <class Alloc, class... Args>
   static Tensor FromNDAlloc(Alloc alloc, ShapeView shape, DLDataType dtype, DLDevice device,
                             Args&&... args) {

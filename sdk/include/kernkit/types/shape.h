@@ -22,7 +22,7 @@ class ShapeView {
   /// statement: a variable of type ShapeView must borrow from an int64_t array instead.
   constexpr ShapeView(const std::initializer_list<int64_t>& sizes)  // NOLINT(runtime/explicit)
   {
-    data_ = sizes.begin();  // a member initializer would cause g++'s warning from above
+    data_ = sizes.begin();  // a member initializer would cause -Winit-list-lifetime
     size_ = sizes.size();
   }
   /// Borrows the elements of an array, which must outlive the view.

@@ -18,8 +18,8 @@ enum class Specials : uint8_t {
 };
 
 /// A floating-point number with a sign bit, E exponent bits and M mantissa bits, in the low bits of
-/// a byte. Conversion from float rounds once, to nearest even. Conversions throw nothing, and their
-/// results are those of ml_dtypes.
+/// a byte. Conversion from float rounds once, to nearest, ties to even. Conversions throw nothing,
+/// and have the same results as in ml_dtypes.
 template <DTypeCode Code, int E, int M, int Bias, Specials S>
 struct SmallFloat {
   uint8_t bits;  ///< the code: sign, exponent and mantissa in the low 1 + E + M bits
