@@ -28,8 +28,8 @@ class Shape {
     if (size_ > kInline) data_ = new int64_t[size_];
     for (size_t i = 0; i < size_; ++i) data_[i] = sizes[i];
   }
-  /// A copy of a literal, as in `Shape s = {4, 8};`. Throws std::bad_alloc if memory for more than
-  /// 8 sizes cannot be allocated.
+  /// Copies a literal, as in `Shape s = {4, 8};`. Throws std::bad_alloc if memory for more than 8
+  /// sizes cannot be allocated.
   Shape(const std::initializer_list<int64_t>& sizes)  // NOLINT(runtime/explicit)
       : Shape(ShapeView(sizes)) {}
   /// Copies the int64_t elements of a std::vector, a std::array or another class with data() and
