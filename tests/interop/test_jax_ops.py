@@ -162,7 +162,7 @@ def test_functions_on_a_gpu(root, tmp_path):
 
 
 def test_a_result_that_does_not_match_the_line(ops):
-    with pytest.raises(jax.errors.JaxRuntimeError, match=r"untrue\(\): returns .*float32 \[3\].*, where its line says .*float32 \[3, 3\]"):
+    with pytest.raises(jax.errors.JaxRuntimeError, match=r"untrue\(\): returns .*float32 \[3\].*; its schema line requires .*float32 \[3, 3\]"):
         ops.untrue(normal(3)).block_until_ready()
 
 

@@ -144,8 +144,8 @@ def test_read_only_is_not_written(ops):
 @pytest.mark.parametrize(
     "changes, text",
     [
-        ({"major": 2, "minor": 1, "ndim": -5}, "version 2.1 is not understood; this library reads 1.x"),
-        ({"flags": 8}, "flags 8 are not understood"),
+        ({"major": 2, "minor": 1, "ndim": -5}, "version 2.1 is not supported; this library supports 1.x"),
+        ({"flags": 8}, "flags 8 are not supported"),
         ({"data": None}, "data is null, shape is [4]"),
         ({"offset": 2}, "is not aligned to float32 (4 bytes)"),
     ],

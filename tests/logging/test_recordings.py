@@ -176,7 +176,7 @@ ops.add_to(y, x); print(y[1, 2])
 """
     result = called.run(code, KERNKIT_RECORD=str(folder))
     assert result.stdout == "5.0\n" and result.stderr.count("\n") == 1
-    assert "File too large; calls are not recorded where this happens" in result.stderr
+    assert "File too large; calls are not recorded if this error occurs" in result.stderr
     assert names(folder) == ["add_to"]
 
 

@@ -70,7 +70,7 @@ TEST(Dispatch, Unsupported) {
                                      : std::string(text).replace(at, location.size(), "HERE");
     }
   };
-  const std::string both = " (what KERNKIT_EXPECT allows must be in both lists)";
+  const std::string both = " (dispatch() must list every dtype that KERNKIT_EXPECT accepts)";
   EXPECT_EQ(
       rejection(types<float>{}, dl_float64),
       "TypeError: dispatch() at HERE: dtype float64 is not in its list; expected float32" + both);

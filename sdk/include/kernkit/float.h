@@ -101,8 +101,9 @@ struct float16 {
 
   /// An uninitialised value.
   float16() = default;
-  /// Rounds to nearest, ties to even, subnormal results included. Magnitudes from 65520 (beyond
-  /// 65504 after rounding) become infinity; zeros and infinities keep their sign, NaN stays NaN.
+  /// Rounds to nearest, ties to even, subnormal results included. Magnitudes of at least 65520,
+  /// which round to a number above 65504, become infinity; zeros and infinities keep their sign,
+  /// NaN stays NaN.
   KERNKIT_HOST_DEVICE explicit float16(float value) : bits(detail::float_to_float16(value)) {}
   /// The exact value, subnormal numbers included; infinities and zeros keep their sign, NaN stays
   /// NaN.
@@ -117,8 +118,8 @@ struct bfloat16 {
 
   /// An uninitialised value.
   bfloat16() = default;
-  /// Rounds to nearest, ties to even, subnormal results included. Magnitudes from
-  /// (2 - 2^-8) * 2^127 become infinity; zeros and infinities keep their sign, NaN stays NaN.
+  /// Rounds to nearest, ties to even, subnormal results included. Magnitudes of at least (2 - 2^-8)
+  /// * 2^127 become infinity; zeros and infinities keep their sign, NaN stays NaN.
   KERNKIT_HOST_DEVICE explicit bfloat16(float value) : bits(detail::float_to_bfloat16(value)) {}
   /// The exact value, infinities and NaN included; the lower 16 bits of the float are 0.
   KERNKIT_HOST_DEVICE explicit operator float() const { return detail::bfloat16_to_float(bits); }

@@ -54,7 +54,7 @@ class Function {
 
   /// True if this object refers to a function.
   bool defined() const { return object_.get() != nullptr; }
-  /// The host's object, borrowed: valid while an owner exists. Null if undefined.
+  /// The host's object, borrowed: valid while an owner exists. Null if this Function is undefined.
   KernkitObject* get() const { return object_.get(); }
 
   /// Calls the function with C++ values that convert to AnyView or Any, in this thread, and returns

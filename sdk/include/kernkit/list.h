@@ -31,8 +31,8 @@ typename Argument<T>::Storage read_element(const KernkitAny* data, size_t i, con
 template <class T>
 class ListView {
   static_assert(std::is_same_v<typename detail::Argument<T>::Storage, T>,
-                "kernkit: the elements would borrow from what only a call can hold; read a list of "
-                "int[] as ListView<ListView<int64_t>>");
+                "kernkit: ListView does not support this element type; read a list of int[] as "
+                "ListView<ListView<int64_t>>");
 
  public:
   /// Borrows `size` elements at `data`, which are not checked. Messages use `name`. `data` and

@@ -27,8 +27,9 @@
 
 namespace kernkit::math {
 
-/// Returns e^x, within 1.005 ulp on the CPU, subnormal results included: infinity above 88.7229,
-/// zero below -104, NaN for NaN. Throws nothing, as all functions of this header.
+/// Returns e^x, within 1.005 ulp on the CPU, subnormal results included. The result is infinity
+/// above 88.7229, zero below -104, and NaN for NaN. Throws nothing, like all functions of this
+/// header.
 KERNKIT_MATH float exp(float x) {
 #if defined(__CUDA_ARCH__)
   return ::expf(x);
@@ -36,8 +37,8 @@ KERNKIT_MATH float exp(float x) {
   return detail::keep_nan(x, detail::exp_of_number(x));
 #endif
 }
-/// Returns e^x in double precision, with an error of at most 1.02 ulp on the CPU: infinity above
-/// 709.783, zero below -745.14, NaN for NaN.
+/// Returns e^x in double precision, with an error of at most 1.02 ulp on the CPU. The result is
+/// infinity above 709.783, zero below -745.14, and NaN for NaN.
 KERNKIT_MATH double exp(double x) {
 #if defined(__CUDA_ARCH__)
   return ::exp(x);
@@ -46,9 +47,9 @@ KERNKIT_MATH double exp(double x) {
 #endif
 }
 
-/// Returns exp(x) for x <= 0, as in a softmax, within 1.005 ulp on the CPU and with three quarters
-/// of the instructions; zero for -infinity, NaN for NaN. The result for positive numbers is
-/// unspecified.
+/// Returns exp(x) for x <= 0, as a softmax needs it, within 1.005 ulp on the CPU and with three
+/// quarters of the instructions of exp(x). The result is zero for -infinity, NaN for NaN, and
+/// unspecified for positive numbers.
 KERNKIT_MATH float exp_of_negative(float x) {
 #if defined(__CUDA_ARCH__)
   return ::expf(x);
@@ -56,12 +57,12 @@ KERNKIT_MATH float exp_of_negative(float x) {
   return detail::exp_of_negative(x);
 #endif
 }
-/// Returns exp(x) in double precision, with the error and special values of exp(double), for every
-/// x: there is no shorter form for double.
+/// Returns exp(x) in double precision for every x, with the error and the special values of
+/// exp(double), because there is no shorter computation for double.
 KERNKIT_MATH double exp_of_negative(double x) { return exp(x); }
 
-/// Returns the natural logarithm, within 0.8131 ulp on the CPU, subnormal numbers included:
-/// -infinity for 0 and -0, infinity for infinity, NaN below 0 and for NaN.
+/// Returns the natural logarithm, within 0.8131 ulp on the CPU, subnormal numbers included. The
+/// result is -infinity for 0 and -0, infinity for infinity, and NaN below 0 and for NaN.
 KERNKIT_MATH float log(float x) {
 #if defined(__CUDA_ARCH__)
   return ::logf(x);
@@ -69,8 +70,8 @@ KERNKIT_MATH float log(float x) {
   return detail::log(x);
 #endif
 }
-/// Returns the natural logarithm in double precision, with an error of at most 1 ulp on the CPU:
-/// -infinity for 0 and -0, infinity for infinity, NaN below 0 and for NaN.
+/// Returns the natural logarithm in double precision, with an error of at most 1 ulp on the CPU.
+/// The result is -infinity for 0 and -0, infinity for infinity, and NaN below 0 and for NaN.
 KERNKIT_MATH double log(double x) {
 #if defined(__CUDA_ARCH__)
   return ::log(x);
@@ -79,8 +80,8 @@ KERNKIT_MATH double log(double x) {
 #endif
 }
 
-/// Returns the hyperbolic tangent, within 1.34 ulp on the CPU: 1 or -1 for an infinity, a zero with
-/// its sign for zero, NaN for NaN.
+/// Returns the hyperbolic tangent, within 1.34 ulp on the CPU. The result is 1 or -1 for an
+/// infinity, a zero of the same sign for a zero, and NaN for NaN.
 KERNKIT_MATH float tanh(float x) {
 #if defined(__CUDA_ARCH__)
   return ::tanhf(x);
@@ -96,7 +97,8 @@ KERNKIT_MATH float tanh(float x) {
 }
 
 /// Returns the error function, 2 / sqrt(pi) times the integral of e^(-t^2) from 0 to x, within 1.24
-/// ulp on the CPU: 1 or -1 for an infinity, a zero with its sign for zero, NaN for NaN.
+/// ulp on the CPU. The result is 1 or -1 for an infinity, a zero of the same sign for a zero, and
+/// NaN for NaN.
 KERNKIT_MATH float erf(float x) {
 #if defined(__CUDA_ARCH__)
   return ::erff(x);
@@ -116,8 +118,8 @@ KERNKIT_MATH float erf(float x) {
 #endif
 }
 
-/// Returns the logistic function 1 / (1 + e^-x), within 2.41 ulp on the CPU: from 0 for -infinity
-/// to 1 for infinity, NaN for NaN.
+/// Returns the logistic function 1 / (1 + e^-x), within 2.41 ulp on the CPU. The result is 0 for
+/// -infinity, 1 for infinity, and NaN for NaN.
 KERNKIT_MATH float sigmoid(float x) {
 #if defined(__CUDA_ARCH__)
   return 1.0f / (1.0f + ::expf(-x));
@@ -127,12 +129,13 @@ KERNKIT_MATH float sigmoid(float x) {
   return detail::blend(detail::bits_of(x) < 0, e, 1.0f) / (1.0f + e);
 #endif
 }
-/// Returns the logistic function 1 / (1 + e^-x) in double precision, by exp(double), a sum and a
-/// division, each rounded once: from 0 for -infinity to 1 for infinity, NaN for NaN.
+/// Returns the logistic function 1 / (1 + e^-x) in double precision, computed as exp(double), a sum
+/// and a division, each rounded once. The result is 0 for -infinity, 1 for infinity, and NaN for
+/// NaN.
 KERNKIT_MATH double sigmoid(double x) { return 1.0 / (1.0 + exp(-x)); }
 
-/// Returns x / (1 + e^-x), as PyTorch's silu, within 3.4 ulp on the CPU: infinity for infinity, NaN
-/// for -infinity and NaN.
+/// Returns x / (1 + e^-x), as PyTorch's silu does, within 3.4 ulp on the CPU. The result is
+/// infinity for infinity, and NaN for -infinity and NaN.
 KERNKIT_MATH float silu(float x) {
 #if defined(__CUDA_ARCH__)
   return x / (1.0f + ::expf(-x));
@@ -143,12 +146,13 @@ KERNKIT_MATH float silu(float x) {
   return detail::blend(detail::bits_of(x) < 0, if_negative, x) / (1.0f + detail::times(1.0f, e));
 #endif
 }
-/// Returns x / (1 + e^-x) in double precision, as PyTorch's silu, by exp(double), a sum and a
-/// division, each rounded once: infinity for infinity, NaN for -infinity and NaN.
+/// Returns x / (1 + e^-x) in double precision, as PyTorch's silu does, computed as exp(double), a
+/// sum and a division, each rounded once. The result is infinity for infinity, and NaN for
+/// -infinity and NaN.
 KERNKIT_MATH double silu(double x) { return x / (1.0 + exp(-x)); }
 
-/// Returns x / 2 (1 + erf(x / sqrt(2))), as PyTorch's gelu, with an error of at most 1.97 ulp of x
-/// on the CPU: infinity for infinity, NaN for -infinity and NaN.
+/// Returns x / 2 (1 + erf(x / sqrt(2))), as PyTorch's gelu does, with an error of at most 1.97 ulp
+/// of x on the CPU. The result is infinity for infinity, and NaN for -infinity and NaN.
 KERNKIT_MATH float gelu(float x) {
 #if defined(__CUDA_ARCH__)
   return 0.5f * x * (1.0f + ::erff(x * 0x1.6a09e6p-1f));
@@ -166,9 +170,9 @@ KERNKIT_MATH float gelu(float x) {
 #endif
 }
 
-/// Returns the approximation of gelu() by tanh, as PyTorch's gelu with approximate="tanh": x /
-/// (1 + e^(-2u)) with u = sqrt(2 / pi) (x + 0.044715 x^3), with an error of at most 1.76 ulp of x
-/// on the CPU; infinity for infinity, NaN for -infinity and NaN.
+/// Returns the approximation of gelu() by tanh, x / (1 + e^(-2u)) with u = sqrt(2 / pi) (x +
+/// 0.044715 x^3), as PyTorch's gelu with approximate="tanh" does, with an error of at most 1.76 ulp
+/// of x on the CPU. The result is infinity for infinity, and NaN for -infinity and NaN.
 KERNKIT_MATH float gelu_tanh(float x) {
   const float twice = 0x1.988454p0f * x * (1.0f + 0x1.6e4e26p-5f * x * x);
 #if defined(__CUDA_ARCH__)
@@ -178,8 +182,8 @@ KERNKIT_MATH float gelu_tanh(float x) {
 #endif
 }
 
-/// Returns 1 / sqrt(x), within 1.5 ulp on the CPU: infinity for 0, -infinity for -0, 0 for
-/// infinity, NaN below 0 and for NaN.
+/// Returns 1 / sqrt(x), within 1.5 ulp on the CPU. The result is infinity for 0, -infinity for -0,
+/// 0 for infinity, and NaN below 0 and for NaN.
 KERNKIT_MATH float rsqrt(float x) {
 #if defined(__CUDA_ARCH__)
   return ::rsqrtf(x);
@@ -187,8 +191,9 @@ KERNKIT_MATH float rsqrt(float x) {
   return 1.0f / __builtin_sqrtf(x);
 #endif
 }
-/// Returns 1 / sqrt(x) in double precision, on the CPU by a square root and a division, each
-/// rounded once: infinity for 0, -infinity for -0, 0 for infinity, NaN below 0 and for NaN.
+/// Returns 1 / sqrt(x) in double precision, on the CPU computed as a square root and a division,
+/// each rounded once. The result is infinity for 0, -infinity for -0, 0 for infinity, and NaN below
+/// 0 and for NaN.
 KERNKIT_MATH double rsqrt(double x) {
 #if defined(__CUDA_ARCH__)
   return ::rsqrt(x);

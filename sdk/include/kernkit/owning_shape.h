@@ -11,16 +11,16 @@
 
 namespace kernkit {
 
-/// An array of int64 that owns its elements, up to 8 of them without allocation. A member throws
-/// nothing unless the member's comment names an error. Converts to a ShapeView, which is valid
-/// during the Shape's lifetime.
+/// The sizes of a tensor [elements], in an array of int64 that owns its elements and allocates
+/// memory only for more than 8 elements. A member throws nothing unless the member's comment names
+/// an error. Converts to a ShapeView, which is valid during the Shape's lifetime.
 ///
 ///     Shape half(x.sizes());
 ///     half[half.size() - 1] /= 2;
 ///     Tensor y = alloc_tensor(half, x.dtype(), x.device());
 class Shape {
  public:
-  /// No sizes: the shape of a tensor of rank 0.
+  /// An array without elements, which is the shape of a tensor of rank 0.
   Shape() = default;
   /// Copies the sizes [elements], which are not checked. Throws std::bad_alloc if memory for more
   /// than 8 sizes cannot be allocated.
@@ -28,8 +28,8 @@ class Shape {
     if (size_ > kInline) data_ = new int64_t[size_];
     for (size_t i = 0; i < size_; ++i) data_[i] = sizes[i];
   }
-  /// A copy of a literal, as in `Shape s = {4, 8};`. Throws std::bad_alloc if memory for more than
-  /// 8 sizes cannot be allocated.
+  /// Copies a literal, as in `Shape s = {4, 8};`. Throws std::bad_alloc if memory for more than 8
+  /// sizes cannot be allocated.
   Shape(const std::initializer_list<int64_t>& sizes)  // NOLINT(runtime/explicit)
       : Shape(ShapeView(sizes)) {}
   /// Copies the int64_t elements of a std::vector, a std::array or another class with data() and
@@ -63,7 +63,7 @@ class Shape {
   /// Shape does not convert.
   operator ShapeView() const& { return {data_, size_}; }  // NOLINT(runtime/explicit)
 
-  /// Number of sizes: the rank of a tensor.
+  /// Number of sizes, which is the rank of a tensor with this shape.
   size_t size() const { return size_; }
   /// True for rank 0, but not for a shape that contains a size of 0.
   bool empty() const { return size_ == 0; }

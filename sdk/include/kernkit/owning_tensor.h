@@ -25,9 +25,10 @@ bool is_own_memory(DLDevice device);
 
 /// Shares ownership of a tensor object of the host. As a parameter of an exported function, a
 /// Tensor can keep the tensor alive after the call; where that is not needed, use a TensorView.
-/// Copies share the tensor; threads may use copies at the same time, but not one object while a
-/// thread changes it. A member throws nothing unless the member's comment names an error. A result
-/// of an exported function becomes a tensor of the caller's framework.
+/// Copies share the tensor; threads may use different copies at the same time, but no thread may
+/// use a Tensor object while another thread changes it. A member throws nothing unless the member's
+/// comment names an error. A result of an exported function becomes a tensor of the caller's
+/// framework.
 ///
 /// DLPack has a read-only flag, but tensor objects of the host have no flags. A Tensor made by
 /// FromDLPackVersioned() keeps the producer's flags, and so do its copies: a read-only Tensor
@@ -54,12 +55,13 @@ class Tensor {
   static Tensor FromEnvAlloc(int (*env_alloc)(DLTensor* prototype, void** out), ShapeView shape,
                              DLDataType dtype, DLDevice device);
 
-  /// Allocates with `alloc`, any struct with AllocData(DLTensor*, args...), which sets `data` of a
-  /// dense row-major tensor, and FreeData(DLTensor*), which is called by the thread that releases
-  /// the last owner; exceptions of FreeData are dropped. The contents are those of AllocData's
-  /// memory. Throws the errors of FromEnvAlloc(), MemoryError if data stays null for a tensor with
-  /// elements, std::bad_alloc, and the exceptions of AllocData, without leaks. FreeData's code must
-  /// stay loaded: libraries of kernkit_add_library() are never unloaded.
+  /// Allocates with `alloc`, an object of any struct with two members: AllocData(DLTensor*,
+  /// args...) sets `data` of a dense row-major tensor, and FreeData(DLTensor*) is called by the
+  /// thread that releases the last owner; exceptions of FreeData are dropped. The tensor keeps the
+  /// contents that AllocData gives to the memory. Throws the errors of FromEnvAlloc(), MemoryError
+  /// if data stays null for a tensor with elements, std::bad_alloc, and the exceptions of
+  /// AllocData, and leaks nothing. The code of FreeData must stay loaded, as it does in libraries
+  /// of kernkit_add_library(), which are never unloaded.
   template <class Alloc, class... Args>
   static Tensor FromNDAlloc(Alloc alloc, ShapeView shape, DLDataType dtype, DLDevice device,
                             Args&&... args) {
@@ -153,7 +155,7 @@ class Tensor {
   /// Throws ValueError for a read-only tensor, and InternalError for an undefined Tensor. A
   /// temporary does not convert, because its view would dangle.
   operator TensorView() const& { return view(); }  // NOLINT(runtime/explicit)
-  /// Deleted: the view of a temporary would dangle.
+  /// Deleted, because the view of a temporary would dangle.
   operator TensorView() const&& = delete;  // NOLINT(runtime/explicit)
   /// The DLTensor, valid while an owner exists. If is_read_only() is true, the data must not be
   /// written. Throws InternalError for an undefined Tensor.
@@ -164,13 +166,13 @@ class Tensor {
 
   /// Number of dimensions; 0 for a scalar tensor. Throws InternalError for an undefined Tensor.
   int32_t ndim() const { return get()->ndim; }
-  /// Number of dimensions: ndim() under PyTorch's name. Throws InternalError for an undefined
-  /// Tensor.
+  /// Number of dimensions. Same as ndim(), under PyTorch's name. Throws InternalError for an
+  /// undefined Tensor.
   int32_t dim() const { return get()->ndim; }
   /// Type of the elements, lanes included. Throws InternalError for an undefined Tensor.
   DLDataType dtype() const { return get()->dtype; }
-  /// Device of the memory: kind (such as kDLCUDA) and index. Throws InternalError for an undefined
-  /// Tensor.
+  /// Device of the memory, as its type (such as kDLCUDA) and index. Throws InternalError for an
+  /// undefined Tensor.
   DLDevice device() const { return get()->device; }
   /// Distance from the DLTensor's data field to the first element [bytes]; data_ptr() includes it.
   /// Throws InternalError for an undefined Tensor.
@@ -178,8 +180,8 @@ class Tensor {
   /// Sizes of all dimensions [elements], valid while an owner exists. Throws InternalError for an
   /// undefined Tensor.
   ShapeView sizes() const { return read_only_view().sizes(); }
-  /// Sizes of all dimensions [elements], valid while an owner exists: sizes() under NumPy's name.
-  /// Throws InternalError for an undefined Tensor.
+  /// Sizes of all dimensions [elements], valid while an owner exists. Same as sizes(), under
+  /// NumPy's name. Throws InternalError for an undefined Tensor.
   ShapeView shape() const { return read_only_view().sizes(); }
   /// Size of dimension i [elements]; a negative i counts from the end: -1 is the last dimension.
   /// Throws IndexError outside [-ndim, ndim). Throws InternalError for an undefined Tensor.
@@ -196,8 +198,8 @@ class Tensor {
   /// True if the elements are dense in row-major order; an empty tensor is contiguous (see
   /// TensorView::is_contiguous). Throws InternalError for an undefined Tensor.
   bool is_contiguous() const { return read_only_view().is_contiguous(); }
-  /// True if the elements are dense in row-major order, or the tensor is empty: is_contiguous()
-  /// under tvm-ffi's name. Throws InternalError for an undefined Tensor.
+  /// True if the elements are dense in row-major order, or the tensor is empty. Same as
+  /// is_contiguous(), under tvm-ffi's name. Throws InternalError for an undefined Tensor.
   bool IsContiguous() const { return read_only_view().is_contiguous(); }
   /// True if the address of the first element, byte_offset included, is a multiple of `alignment`
   /// [bytes], which must not be 0 (see kernkit::IsAligned). Throws InternalError for an undefined

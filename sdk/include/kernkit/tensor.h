@@ -10,8 +10,8 @@
 #define KERNKIT_ACCESSOR [[gnu::always_inline]]
 
 /// Evaluates `condition` once and returns its value. Tells the compiler that the condition is
-/// almost always true, as for a vector: g++ then reserves no registers for calls in the other case,
-/// and lays out the common case in a straight line.
+/// almost always true, as for tensors of rank 1: g++ then reserves no registers for calls in the
+/// other case, and lays out the common case in a straight line.
 #define KERNKIT_USUALLY(condition) __builtin_expect_with_probability((condition), 1, 0.9999)
 
 namespace kernkit {
@@ -66,21 +66,21 @@ KERNKIT_ACCESSOR inline uintptr_t address_of(const DLTensor* x) {
 class TensorView {
  public:
   /// Borrows `tensor`, which must not be null. Implicit, so that a DLTensor* converts to a
-  /// TensorView. `name`, which may be null, must outlive the view; messages use it (an exported
-  /// function gets the names in its schema line).
+  /// TensorView. `name`, which may be null, must outlive the view and is used in messages (a view
+  /// that an exported function receives has its name in the schema line).
   TensorView(const DLTensor* tensor, const char* name = nullptr)  // NOLINT(runtime/explicit)
       : tensor_(tensor), name_(name) {}
 
   /// Number of dimensions; 0 for a scalar tensor.
   KERNKIT_ACCESSOR int32_t ndim() const { return tensor_->ndim; }
-  /// Number of dimensions: ndim() under PyTorch's name.
+  /// Number of dimensions. Same as ndim(), under PyTorch's name.
   KERNKIT_ACCESSOR int32_t dim() const { return tensor_->ndim; }
   /// Type of the elements, lanes included.
   KERNKIT_ACCESSOR DLDataType dtype() const {
     // Read as one number, so that the compiler can merge repeated reads.
     return __builtin_bit_cast(DLDataType, dtype_key(tensor_->dtype));
   }
-  /// Device of the memory: kind (such as kDLCUDA) and index.
+  /// Device of the memory, as its type (such as kDLCUDA) and index.
   KERNKIT_ACCESSOR DLDevice device() const { return tensor_->device; }
   /// Distance from the DLTensor's data field to the first element [bytes]; data_ptr() includes it.
   KERNKIT_ACCESSOR uint64_t byte_offset() const { return tensor_->byte_offset; }
@@ -89,7 +89,8 @@ class TensorView {
   KERNKIT_ACCESSOR ShapeView sizes() const {
     return {tensor_->shape, static_cast<size_t>(tensor_->ndim)};
   }
-  /// Sizes of all dimensions [elements], valid as long as the DLTensor: sizes() under NumPy's name.
+  /// Sizes of all dimensions [elements], valid as long as the DLTensor. Same as sizes(), under
+  /// NumPy's name.
   KERNKIT_ACCESSOR ShapeView shape() const { return sizes(); }
   /// Size of dimension i [elements]; a negative i counts from the end: -1 is the last dimension.
   /// Throws IndexError outside [-ndim, ndim).
@@ -141,8 +142,8 @@ class TensorView {
   /// NumPy and PyTorch, the stride of a dimension of size 1 does not matter, and an empty tensor is
   /// contiguous.
   KERNKIT_ACCESSOR bool is_contiguous() const { return detail::is_contiguous(tensor_); }
-  /// True if the elements are dense in row-major order, or the tensor is empty: is_contiguous()
-  /// under tvm-ffi's name.
+  /// True if the elements are dense in row-major order, or the tensor is empty. Same as
+  /// is_contiguous(), under tvm-ffi's name.
   bool IsContiguous() const { return is_contiguous(); }
 
   /// The argument's name, borrowed, as passed to the constructor; null if there is none.

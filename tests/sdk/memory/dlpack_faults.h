@@ -22,7 +22,7 @@ inline bool is_small(const Sample& s) { return !s.is_huge && s.numel() != 0; }
 inline bool has_address(const Sample& s) { return s.device.device_type != kDLVulkan; }
 
 inline const Fault kFaults[] = {
-    {"another major version", "is not understood; this library reads 1.x",
+    {"another major version", "is not supported; this library supports 1.x",
      [](Rng& rng, Sample& s) {
        s.version.major = rng() % 3 == 0 ? 0 : static_cast<uint32_t>(2 + rng() % 1000);
        s.dl.ndim = static_cast<int32_t>(rng());  // must not be read for this version
@@ -32,7 +32,7 @@ inline const Fault kFaults[] = {
      true},
     {"padded elements", "are padded to whole bytes",
      [](Rng&, Sample& s) { return (s.flags |= 4) != 0; }, true},
-    {"unknown flags", "are not understood",
+    {"unknown flags", "are not supported",
      [](Rng& rng, Sample& s) { return (s.flags |= uint64_t{1} << between(rng, 3, 63)) != 0; },
      true},
     {"no bits", "has no bits", [](Rng&, Sample& s) { return s.dl.dtype.bits = 0, true; }},

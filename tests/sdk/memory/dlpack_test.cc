@@ -161,17 +161,18 @@ TEST_F(DLPack, UnsupportedVersionsAndFlags) {
   managed.version = {2, 7};
   dl.ndim = -1;  // fields of another major version must not be read
   EXPECT_EQ(rejection(),
-            "ValueError: DLPack tensor: version 2.7 is not understood; this library reads 1.x");
+            "ValueError: DLPack tensor: version 2.7 is not supported; this library supports 1.x");
   managed.version = {0, 9};
   EXPECT_EQ(rejection(),
-            "ValueError: DLPack tensor: version 0.9 is not understood; this library reads 1.x");
+            "ValueError: DLPack tensor: version 0.9 is not supported; this library supports 1.x");
   managed.version = {1, 99};
   dl.ndim = 2;
   managed.flags = 5;
-  EXPECT_EQ(rejection(),
-            "ValueError: DLPack tensor: elements are padded to whole bytes; expected packed ones");
+  EXPECT_EQ(
+      rejection(),
+      "ValueError: DLPack tensor: elements are padded to whole bytes; expected packed elements");
   managed.flags = 9;
-  EXPECT_EQ(rejection(), "ValueError: DLPack tensor: flags 9 are not understood");
+  EXPECT_EQ(rejection(), "ValueError: DLPack tensor: flags 9 are not supported");
   managed.flags = 0;
   EXPECT_EQ(Tensor::FromDLPackVersioned(&managed).numel(), 6)
       << "a later minor version is accepted";

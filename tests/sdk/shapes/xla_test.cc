@@ -318,8 +318,8 @@ TEST(Xla, RejectsCallsThatDoNotMatchTheLine) {
   EXPECT_EQ(rejection([](Xla& xla) { xla.attributes[5].text = "floaty"; }).substr(0, 31),
             "3 TypeError: xla_every(): t: ex");
   EXPECT_EQ(Xla({{floats({1})}, {}, {}}).call(kernkit_xla_cpu_xla_of_list),
-            "3 TypeError: xla_of_list(): has no function for XLA, which passes no list and takes "
-            "back nothing but tensors");
+            "3 TypeError: xla_of_list(): has no XLA handler: XLA passes no lists and accepts only "
+            "tensors as results");
 }
 
 TEST(Xla, WritesAnArgumentInPlace) {
@@ -384,7 +384,7 @@ TEST(Xla, ResultsThatDoNotMatchTheLineAreAnError) {
     return xla.call(kernkit_xla_cpu_xla_unlike);
   };
   const std::string start = "13 RuntimeError: xla_unlike(): returns ";
-  const std::string line = ", where its line says float32 [2, 3], contiguous";
+  const std::string line = "; its schema line requires float32 [2, 3], contiguous";
   EXPECT_EQ(error_of(0), "nothing");
   EXPECT_EQ(error_of(1), start + "float32 [3, 2]" + line);
   EXPECT_EQ(error_of(2), start + "int32 [2, 3]" + line);

@@ -11,7 +11,7 @@
 
 namespace kernkit {
 
-/// An op of a loaded library. Valid until the process ends: the library stays mapped.
+/// An op of a loaded library, valid until the process ends, because the library stays mapped.
 class ModuleFunction {
  public:
   /// Calls the function with tensors (as TensorView, DLTensor* or Tensor), numbers, bools, text,

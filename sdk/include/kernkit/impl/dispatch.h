@@ -31,7 +31,7 @@ KERNKIT_COLD void throw_not_dispatched(uint32_t dtype_key, const DLDataType* sup
                                << __builtin_bit_cast(DLDataType, dtype_key)
                                << " is not in its list; expected ";
   append_alternatives(text, supported, size);
-  text << " (what KERNKIT_EXPECT allows must be in both lists)";
+  text << " (dispatch() must list every dtype that KERNKIT_EXPECT accepts)";
   throw Error(kind::TypeError, &text, location);
 }
 

@@ -16,9 +16,9 @@ constexpr bool packed_size(int64_t numel, DLDataType dtype, int64_t* size) {
 }
 }  // namespace detail
 
-/// Size of `numel` packed elements [bytes], lanes included: elements of less than a byte are
+/// Size of `numel` packed elements [bytes], lanes included. Elements of less than a byte are
 /// packed, and the size is rounded up, so that five float4 elements take three bytes. Throws
-/// ValueError for a negative `numel` and beyond 2^63 - 1.
+/// ValueError if `numel` is negative or the size exceeds 2^63 - 1.
 inline size_t GetDataSize(int64_t numel, DLDataType dtype) {
   int64_t size = 0;
   KERNKIT_CHECK(detail::packed_size(numel, dtype, &size), ValueError)
@@ -26,16 +26,16 @@ inline size_t GetDataSize(int64_t numel, DLDataType dtype) {
   return static_cast<size_t>(size);
 }
 
-/// Size of a tensor's elements without gaps, which an allocator must provide [bytes]: elements of
-/// less than a byte are packed, and the size is rounded up; 0 for an empty tensor. byte_offset and
-/// gaps of strides do not count. Throws ValueError if a size is negative or the result exceeds
-/// 2^63 - 1. Reads no elements.
+/// Size of the memory that an allocator must provide for a tensor's elements without gaps [bytes].
+/// Elements of less than a byte are packed, and the size is rounded up; 0 for an empty tensor.
+/// byte_offset and gaps of strides do not count. Throws ValueError if a size is negative or the
+/// result exceeds 2^63 - 1. Reads no elements.
 inline size_t GetDataSize(const TensorView& tensor) {
   return GetDataSize(tensor.numel(), tensor.dtype());
 }
-/// Size of a tensor's elements without gaps [bytes], as GetDataSize(const TensorView&): sub-byte
-/// elements are packed, the size is rounded up, and an empty tensor has 0. Throws ValueError if a
-/// size is negative or the result exceeds 2^63 - 1.
+/// Size of a tensor's elements without gaps [bytes], as in GetDataSize(const TensorView&). Elements
+/// of less than a byte are packed, the size is rounded up, and the size of an empty tensor is 0.
+/// Throws ValueError if a size is negative or the result exceeds 2^63 - 1.
 inline size_t GetDataSize(const DLTensor& tensor) { return GetDataSize(TensorView(&tensor)); }
 
 /// True if DLTensor::data is an address, and not the handle of a buffer, for tensors on this

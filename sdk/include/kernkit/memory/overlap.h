@@ -60,10 +60,11 @@ KERNKIT_ACCESSOR inline bool same_or_apart(const DLTensor* a, const DLTensor* b)
 }  // namespace detail
 
 /// True if the tensors may share a byte: both have elements, are on the same device, and their
-/// ranges from lowest to highest address intersect. Exact (no false positive) for dense tensors,
-/// and for rows of one dtype and pitch such as columns of one matrix; true for other tensors that
-/// interleave. Reads no elements. For tensors on one device, throws ValueError if the elements of
-/// `a`, or, if `a` has elements, those of `b` cannot be counted (see TensorView::numel).
+/// ranges from lowest to highest address intersect. Exact for dense tensors, and for two tensors
+/// whose rows have the same dtype and pitch, such as different columns of a matrix. For other
+/// tensors whose elements interleave without sharing a byte, the result is true as well. Reads no
+/// elements. For tensors on one device, throws ValueError if the elements of `a`, or, if `a` has
+/// elements, those of `b` cannot be counted (see TensorView::numel).
 inline bool overlaps(const TensorView& a, const TensorView& b) {
   if (a.device() != b.device() || a.numel() == 0 || b.numel() == 0) return false;
   return detail::extents_overlap(a.get(), b.get());

@@ -87,7 +87,7 @@ struct RowInMemory {
 /// ranges; when there are more, merges the oldest ranges, including the bytes between them.
 class RowWrites {
  public:
-  /// The number of writes so far.
+  /// Number of writes that were added so far.
   KERNKIT_HOST_DEVICE KERNKIT_INLINE int count() const { return count_; }
 
   /// Records a write of out[0 ... d).

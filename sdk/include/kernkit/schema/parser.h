@@ -79,7 +79,7 @@ class Parser : private SizeParser {
     return true;
   }
 
-  // As in: y[n, 2*d]: int8
+  // Parses a name with its shape and dtype, such as y[n, 2*d]: int8.
   constexpr bool name(Param* param, bool is_result) {
     param->name = word();
     Value& value = line_.values[schema_.num_params + (is_result ? schema_.num_returns : 0)];

@@ -76,11 +76,11 @@ struct XlaOp {
 KernkitXlaError* call_from_xla(const XlaOp& op, DLDeviceType type,
                                const KernkitXlaCallFrame& frame) noexcept;
 
-/// Returns XLA's error for the error that raise() has stored in the host or, without a host, in
-/// this library: the code of the error's kind (kernkit/abi/xla.h, the codes of absl::Status) and
-/// the text "ValueError: <message>". The handler returns the error to XLA, which then owns the
-/// error. Takes the error out of the host's slot; for an empty slot the text is "RuntimeError:
-/// <name> failed without an error message". Without memory the error is
+/// Creates an XLA error from the error that raise() has stored in the host or, without a host, in
+/// this library. The XLA error has the code for the kind of that error (kernkit/abi/xla.h, the
+/// codes of absl::Status) and a text such as "ValueError: <message>". The handler returns the error
+/// to XLA, which then owns the error. Takes the error out of the host's slot; for an empty slot the
+/// text is "RuntimeError: <name> failed without an error message". Without memory the error is
 /// kKernkitXlaResourceExhausted, "out of memory". `name` is the name of the op. Throws nothing.
 [[gnu::cold]] KernkitXlaError* raised_for_xla(const KernkitXlaApi* api, const char* name) noexcept;
 

@@ -71,7 +71,7 @@ KERNKIT_LOCAL inline void copy_to_xla(KernkitAny* returned, const DLTensor* buff
     const bool is_alike =
         from.sizes() == to.sizes() && from.dtype() == to.dtype() && from.device() == to.device();
     KERNKIT_CHECK(is_alike && from.is_contiguous(), RuntimeError)
-        << "returns " << from << ", where its line says " << to << ", contiguous";
+        << "returns " << from << "; its schema line requires " << to << ", contiguous";
     if (to.numel() == 0) continue;
     if (is_cpu(to.device())) {
       memmove(to.data_ptr(), from.data_ptr(), GetDataSize(to));

@@ -9,11 +9,11 @@
 
 namespace kernkit {
 
-/// A borrowed array of int64: the sizes of a tensor [elements]. A member throws nothing unless the
-/// member's comment names an error.
+/// The sizes of a tensor [elements], in a borrowed array of int64. A member throws nothing unless
+/// the member's comment names an error.
 class ShapeView {
  public:
-  /// No sizes: the shape of a tensor of rank 0.
+  /// An array without elements, which is the shape of a tensor of rank 0.
   constexpr ShapeView() = default;
   /// Borrows `size` numbers at `data`, which must outlive the view; `data` may be null if `size` is
   /// 0. The sizes are not checked.
@@ -22,7 +22,7 @@ class ShapeView {
   /// statement: a variable of type ShapeView must borrow from an int64_t array instead.
   constexpr ShapeView(const std::initializer_list<int64_t>& sizes)  // NOLINT(runtime/explicit)
   {
-    data_ = sizes.begin();  // a member initializer would cause g++'s warning from above
+    data_ = sizes.begin();  // a member initializer would cause -Winit-list-lifetime
     size_ = sizes.size();
   }
   /// Borrows the elements of an array, which must outlive the view.
@@ -32,7 +32,7 @@ class ShapeView {
   /// Address of the first size, valid as long as the borrowed array; may be null if the view is
   /// empty.
   constexpr const int64_t* data() const { return data_; }
-  /// Number of sizes: the rank of the tensor.
+  /// Number of sizes, which is the rank of the tensor.
   constexpr size_t size() const { return size_; }
   /// True for rank 0, but not for a shape that contains a size of 0.
   constexpr bool empty() const { return size_ == 0; }
@@ -95,7 +95,7 @@ class StridesView {
   constexpr StridesView(const int64_t* strides, ShapeView sizes)
       : strides_(strides), sizes_(sizes) {}
 
-  /// Number of strides: the rank of the tensor.
+  /// Number of strides, which is the rank of the tensor.
   constexpr size_t size() const { return sizes_.size(); }
   /// Stride i [elements], counted from 0. The index is not checked. A computed stride wraps if the
   /// following sizes overflow int64; numel() rejects such a tensor.

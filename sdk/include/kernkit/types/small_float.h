@@ -18,8 +18,8 @@ enum class Specials : uint8_t {
 };
 
 /// A floating-point number with a sign bit, E exponent bits and M mantissa bits, in the low bits of
-/// a byte. Conversion from float rounds once, to nearest even. Conversions throw nothing, and their
-/// results are those of ml_dtypes.
+/// a byte. Conversion from float rounds once, to nearest, ties to even. Conversions throw nothing,
+/// and have the same results as in ml_dtypes.
 template <DTypeCode Code, int E, int M, int Bias, Specials S>
 struct SmallFloat {
   uint8_t bits;  ///< the code: sign, exponent and mantissa in the low 1 + E + M bits
@@ -93,26 +93,26 @@ struct SmallFloat {
   }
 };
 
-/// IEEE-style E3M4 with infinities: largest value 15.5.
+/// IEEE-style E3M4 with infinities. The largest finite value is 15.5.
 using float8_e3m4 = SmallFloat<DTypeCode::kFloat8E3M4, 3, 4, 3, Specials::kIeee>;
-/// IEEE-style E4M3 with infinities: largest value 240.
+/// IEEE-style E4M3 with infinities. The largest finite value is 240.
 using float8_e4m3 = SmallFloat<DTypeCode::kFloat8E4M3, 4, 3, 7, Specials::kIeee>;
-/// E4M3 with bias 11, without infinity and negative zero: largest value 30.
+/// E4M3 with bias 11, without infinity and negative zero. The largest value is 30.
 using float8_e4m3b11fnuz = SmallFloat<DTypeCode::kFloat8E4M3B11FNUZ, 4, 3, 11, Specials::kFnuz>;
-/// OCP E4M3, without infinity: largest value 448. PyTorch's torch.float8_e4m3fn.
+/// OCP E4M3, without infinity, which is torch.float8_e4m3fn. The largest value is 448.
 using float8_e4m3fn = SmallFloat<DTypeCode::kFloat8E4M3FN, 4, 3, 7, Specials::kNan>;
-/// E4M3 with bias 8, without infinity and negative zero: largest value 240.
+/// E4M3 with bias 8, without infinity and negative zero. The largest value is 240.
 using float8_e4m3fnuz = SmallFloat<DTypeCode::kFloat8E4M3FNUZ, 4, 3, 8, Specials::kFnuz>;
-/// OCP E5M2, with infinities: largest value 57344. PyTorch's torch.float8_e5m2.
+/// OCP E5M2, with infinities, which is torch.float8_e5m2. The largest finite value is 57344.
 using float8_e5m2 = SmallFloat<DTypeCode::kFloat8E5M2, 5, 2, 15, Specials::kIeee>;
-/// E5M2 with bias 16, without infinity and negative zero: largest value 57344.
+/// E5M2 with bias 16, without infinity and negative zero. The largest value is 57344.
 using float8_e5m2fnuz = SmallFloat<DTypeCode::kFloat8E5M2FNUZ, 5, 2, 16, Specials::kFnuz>;
-/// OCP MX E2M3: largest value 7.5. Holds one element in the low bits of a byte, whereas a DLPack
-/// tensor packs elements of less than a byte, unless its flag IS_SUBBYTE_TYPE_PADDED is set.
+/// OCP MX E2M3. The largest value is 7.5. Holds one element in the low bits of a byte, whereas a
+/// DLPack tensor packs elements of less than a byte, unless its flag IS_SUBBYTE_TYPE_PADDED is set.
 using float6_e2m3fn = SmallFloat<DTypeCode::kFloat6E2M3FN, 2, 3, 1, Specials::kFinite>;
-/// OCP MX E3M2: largest value 28. Holds one element in the low bits of a byte.
+/// OCP MX E3M2. The largest value is 28. Holds one element in the low bits of a byte.
 using float6_e3m2fn = SmallFloat<DTypeCode::kFloat6E3M2FN, 3, 2, 3, Specials::kFinite>;
-/// OCP MX E2M1: largest value 6. Holds one element in the low bits of a byte.
+/// OCP MX E2M1. The largest value is 6. Holds one element in the low bits of a byte.
 using float4_e2m1fn = SmallFloat<DTypeCode::kFloat4E2M1FN, 2, 1, 1, Specials::kFinite>;
 
 template <DTypeCode Code, int E, int M, int Bias, Specials S>
@@ -151,18 +151,18 @@ struct DTypeOf<float4_e2m1fn_x2> {
   static constexpr DLDataType value = make_dtype(DTypeCode::kFloat4E2M1FN, 4, 2);
 };
 
-/// A power of two, 2^(bits - 127), without sign or zero: the scale of the MX formats. Conversion
-/// from float rounds to nearest, ties up, except between 2^-127 and 2^-126, where it rounds up; a
-/// value that is not positive and finite, or is at least 1.5 * 2^127, becomes NaN, as in ml_dtypes.
-/// Members throw nothing.
+/// A power of two, 2^(bits - 127), without sign or zero, as the MX formats use for scales.
+/// Conversion from float rounds to nearest, ties up, except between 2^-127 and 2^-126, where it
+/// rounds up; a value that is not positive and finite, or is at least 1.5 * 2^127, becomes NaN, as
+/// in ml_dtypes. Members throw nothing.
 struct float8_e8m0fnu {
   uint8_t bits;  ///< the exponent with bias 127; 255 is NaN
 
   /// An uninitialised value.
   float8_e8m0fnu() = default;
-  /// Rounds to the nearest power of two, ties up, as ml_dtypes: positive values up to 2^-127 become
-  /// 2^-127, values between 2^-127 and 2^-126 become 2^-126. NaN for zero, negative numbers, values
-  /// of at least 1.5 * 2^127, infinity and NaN.
+  /// Rounds to the nearest power of two, ties up, as in ml_dtypes, with two exceptions: positive
+  /// values up to 2^-127 become 2^-127, values between 2^-127 and 2^-126 become 2^-126. The result
+  /// is NaN for zero, negative numbers, values of at least 1.5 * 2^127, infinity and NaN.
   KERNKIT_HOST_DEVICE explicit float8_e8m0fnu(float value)
       : bits(static_cast<uint8_t>(encode(detail::bit_cast<uint32_t>(value)))) {}
   /// The power of two, which float holds exactly (2^-127 as a subnormal number), or NaN for the

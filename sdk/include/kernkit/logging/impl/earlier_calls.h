@@ -87,7 +87,7 @@ class TraceDecoder {
   const unsigned char* end_;
 };
 
-/// Appends "#12 scale(y=float32[4] cuda:0, factor=2.0)".
+/// Appends a call from the trace, such as "#12 scale(y=float32[4] cuda:0, factor=2.0)".
 inline void append_traced(Message& out, const TraceCall& call, const TraceOp& op) {
   const char* end = op.text + sizeof op.text - 1;
   const char* name = op.text + strnlen(op.text, sizeof op.text - 1);  // after the library

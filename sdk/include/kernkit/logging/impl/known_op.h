@@ -41,7 +41,7 @@ inline void append_name(Message& out, const Call& call, int32_t i) {
   }
 }
 
-/// Appends "scale(y=float32[4, 33] cuda:0, factor=2.0)".
+/// Appends a call, such as "scale(y=float32[4, 33] cuda:0, factor=2.0)".
 inline void append_call(Message& out, const Call& call) {
   out << call.site->name << "(";
   for (int32_t i = 0; i < call.num_args; ++i) {

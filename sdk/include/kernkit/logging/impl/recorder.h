@@ -161,7 +161,7 @@ class Recorder {
     report(Cause::kRecordWrite, Message().stream()
                                     << "KERNKIT_RECORD: " << settings_.folder << "/"
                                     << recording.name << ": " << ErrorText(error).text
-                                    << "; calls are not recorded where this happens");
+                                    << "; calls are not recorded if this error occurs");
   }
 
   void open_folder() {

@@ -32,7 +32,8 @@ enum class Cause : uint8_t {
 };
 
 /// Blocks SIGPIPE and SIGXFSZ in this thread while the object exists, so that a failed write does
-/// not end the process. The destructor discards a signal of these that arrived meanwhile.
+/// not end the process. If failed() was called, the destructor discards the signal that the failed
+/// write has raised.
 class BlockedSignals {
  public:
   BlockedSignals() {

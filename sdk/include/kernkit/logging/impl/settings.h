@@ -96,7 +96,7 @@ inline Message expanded(const char* path) {
   return result;
 }
 
-/// KERNKIT_LOG and KERNKIT_LOG_FILE.
+/// The values of the environment variables KERNKIT_LOG and KERNKIT_LOG_FILE.
 struct LogSettings {
   Level level = Level::kOff;
   Selection ops;

@@ -77,7 +77,7 @@ void append_statistics_of(Message& out, TensorView tensor, const char* first) {
   }
 }
 
-/// Appends " {min 0 max 3}" or " {not read: <reason>}".
+/// Appends the statistics of a tensor, such as " {min 0 max 3}", or " {not read: <reason>}".
 inline void append_statistics(Message& out, const DLTensor* tensor) {
   constexpr uint64_t kMostBytes = uint64_t{1} << 30;  // limit for a copy from a device [bytes]
   Range range;

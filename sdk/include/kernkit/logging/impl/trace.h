@@ -17,7 +17,7 @@
 
 namespace kernkit::logging {
 
-/// Values that both clocks had at the same time.
+/// Values of both clocks, read at the same time.
 struct ClockPair {
   uint64_t ticks;        // value of the processor's counter
   uint64_t nanoseconds;  // time since 1970

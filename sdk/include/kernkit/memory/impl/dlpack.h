@@ -9,11 +9,11 @@ namespace kernkit::detail {
 KERNKIT_COLD void check_version(const DLManagedTensorVersioned& tensor) {
   KERNKIT_CHECK(tensor.version.major == DLPACK_MAJOR_VERSION, ValueError)
       << "DLPack tensor: version " << tensor.version.major << "." << tensor.version.minor
-      << " is not understood; this library reads " << DLPACK_MAJOR_VERSION << ".x";
+      << " is not supported; this library supports " << DLPACK_MAJOR_VERSION << ".x";
   KERNKIT_CHECK((tensor.flags & kSubbytePadded) == 0, ValueError)
-      << "DLPack tensor: elements are padded to whole bytes; expected packed ones";
+      << "DLPack tensor: elements are padded to whole bytes; expected packed elements";
   KERNKIT_CHECK((tensor.flags & ~(kReadOnly | kIsCopied)) == 0, ValueError)
-      << "DLPack tensor: flags " << tensor.flags << " are not understood";
+      << "DLPack tensor: flags " << tensor.flags << " are not supported";
 }
 
 /// Returns the alignment of an element [bytes], a power of two: the size of a number in the

@@ -19,7 +19,7 @@ KERNKIT_COLD bool offset_range(TensorView x, int64_t* low, int64_t* high, int64_
   return true;
 }
 
-/// The addresses of a tensor's bytes: [begin, end).
+/// The addresses [begin, end) of a tensor's bytes.
 struct Extent {
   uint64_t begin, end;
 };

@@ -13,7 +13,7 @@ namespace kernkit::shapes {
   Message text;
   switch (fault) {
     case XlaFault::kLine:
-      text << "has no function for XLA, which passes no list and takes back nothing but tensors";
+      text << "has no XLA handler: XLA passes no lists and accepts only tensors as results";
       break;
     case XlaFault::kAttributes: text << "XLA passes " << got << " attributes"; break;
     case XlaFault::kOperands: text << "XLA passes " << got << " operands"; break;
