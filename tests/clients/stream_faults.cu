@@ -12,9 +12,7 @@ namespace {
 constexpr int kCount = 256;
 
 __global__ void add(float* x, float value) { x[threadIdx.x] += value; }
-__global__ void scale(float* y, const float* x) {
-  y[threadIdx.x] = x[threadIdx.x] * 2;
-}
+__global__ void scale(float* y, const float* x) { y[threadIdx.x] = x[threadIdx.x] * 2; }
 
 struct Case {
   Case() {
