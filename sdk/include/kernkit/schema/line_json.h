@@ -132,7 +132,8 @@ class LineJson {
     }
     out_.put(']');
   }
-  // As in: "_", "...", "each...", "n", {"expression":["*","2","n"],"name":"n","factor":2}.
+  // Writes a size of a shape, such as "_", "...", "each...", "n",
+  // {"expression":["*","2","n"],"name":"n","factor":2}.
   constexpr void write_size(const Size& size) {
     if (size.kind == SizeKind::kAny) return out_.put("\"_\"");
     if (size.kind == SizeKind::kRun) {
@@ -152,7 +153,8 @@ class LineJson {
     if (size.is_caller_sized) out_.put(",\"caller\":true");
     out_.put('}');
   }
-  // As in: "n", "8", ["+","n","1"], ["()",["+","n","1"]], ["ceil_div","n","8"], ["numel"].
+  // Writes an expression, such as "n", "8", ["+","n","1"], ["()",["+","n","1"]],
+  // ["ceil_div","n","8"], ["numel"].
   constexpr void write_expression(int n) {
     const Node& node = shapes_->nodes[n];
     for (int i = 0; i < node.parentheses; ++i) out_.put("[\"()\",");
@@ -187,8 +189,8 @@ class LineJson {
     return "";
   }
 
-  // As in: ["?"], ["int8"], [3,"bfloat16"] for "out_type or bfloat16", where out_type is
-  // parameter 3.
+  // Writes a dtype, such as ["?"], ["int8"], or [3,"bfloat16"] for "out_type or bfloat16", where
+  // out_type is parameter 3.
   constexpr void write_dtype(Span dtype) {
     out_.put(",\"dtype\":[");
     const int end = dtype.begin + dtype.size;

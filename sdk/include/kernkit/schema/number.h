@@ -32,7 +32,7 @@ class BigNatural {
   constexpr int size() const { return size_; }
   constexpr bool is_zero() const { return size_ == 0; }
 
-  /// *this = *this * factor + summand
+  /// Sets *this to *this * factor + summand.
   constexpr void multiply_add(uint32_t factor, uint32_t summand) {
     uint64_t carry = summand;
     for (int i = 0; i < size_; ++i) {
@@ -42,13 +42,13 @@ class BigNatural {
     }
     if (carry != 0) words_[size_++] = static_cast<uint32_t>(carry);
   }
-  /// *this = *this * 2^(32 * words)
+  /// Sets *this to *this * 2^(32 * words).
   constexpr void shift_left(int words) {
     for (int i = size_; i-- > 0;) words_[i + words] = words_[i];
     for (int i = 0; i < words; ++i) words_[i] = 0;
     size_ += words;
   }
-  /// *this = *this / divisor; returns true if there is a remainder.
+  /// Sets *this to *this / divisor, rounded down. Returns true if there is a remainder.
   constexpr bool divide(uint32_t divisor) {
     uint64_t rest = 0;
     for (int i = size_; i-- > 0;) {

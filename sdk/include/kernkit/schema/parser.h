@@ -50,7 +50,7 @@ class Parser : private SizeParser {
     return false;
   }
 
-  // As in: Tensor, Tensor(a!), Tensor?, int[], int[]?
+  // Parses a type, such as Tensor, Tensor(a!), Tensor?, int[] or int[]?.
   constexpr bool type(Param* param) {
     const Span name = word();
     for (const TypeName& entry : kTypeNames) {
@@ -104,7 +104,7 @@ class Parser : private SizeParser {
     return true;
   }
 
-  // As in: [], [n, 2*d]. Continues after ']' if the sizes are invalid.
+  // Parses a shape, such as [] or [n, 2*d]. If the sizes are invalid, continues after ']'.
   constexpr void shape(Value* value) {
     const int begin = pos_++;
     value->first = line_.num_sizes;

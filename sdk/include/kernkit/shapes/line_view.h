@@ -34,7 +34,7 @@ struct LineViewOf {
   using First = kernkit::detail::First<T, N>;
   /// The names of sizes in the line.
   static constexpr First<Name, Checks::kLine.num_names> kNames{Checks::kLine.names};
-  /// The sizes of all shapes, of parameters first.
+  /// The sizes of all shapes. The sizes of parameters precede the sizes of results.
   static constexpr First<Size, Checks::kLine.num_sizes> kSizes{Checks::kLine.sizes};
   /// The nodes of all expressions.
   static constexpr First<Node, Checks::kLine.num_nodes> kNodes{Checks::kLine.nodes};
