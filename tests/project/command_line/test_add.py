@@ -158,7 +158,7 @@ def test_bad_names_are_rejected(library, name, capsys):
         ("(Tensor(out!) y[n, d, Tensor x[n, d]) -> ()", "expected ',' or ']' after a size"),
         ('(Tensor(a!) y, Tensor x) -> ()", ""); evil(); //', "the schema contains an unsupported character"),
         ("(Tensor(a!) y, Tensor x) -> Tensor", "ends with -> (); use --kind custom for an op that returns a tensor"),
-        ("(Tensor y, Tensor x) -> ()", "the schema has no tensor that is written"),
+        ("(Tensor y, Tensor x) -> ()", "the schema has no output tensor"),
         ("(Tensor(a!) y, Tensor class) -> ()", "parameter class: the name is a keyword of C++"),
         ("(Tensor(a!) y, Tensor lambda) -> ()", "parameter lambda: the name is a keyword of Python"),
         ("(Tensor(a!) y, Tensor errno) -> ()", "parameter errno: the name is a macro of C, C++ or"),
