@@ -286,7 +286,7 @@ def test_functions_reported_as_missing_are_missing(root):
     missing = set(names_of_missing(root))
     sources = [*folder.glob("runtime/*.cc"), *folder.glob("libcudart/*.cc")]
     defined = {name for path in sources for name in re.findall(r"^\w[\w* ]*?\b(_*cuda[A-Z]\w*)\(", path.read_text(), re.M)}
-    assert len(missing) > 250 and len(defined) > 110
+    assert len(missing) > 200 and len(defined) > 110
     assert missing & defined == set()
 
 

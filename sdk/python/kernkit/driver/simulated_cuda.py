@@ -7,7 +7,7 @@ import pathlib
 from typing import List
 
 from ..binaries.identity import has_cuda
-from ..project.record import read_record
+from ..project.record import RECORD, read_record
 from .tools import KERNKIT, PYTHON, ROOT, has_module, library_name
 
 
@@ -28,7 +28,8 @@ def is_wanted() -> bool:
     """Returns whether the tests of a library with CUDA kernels run by `kernkit run`: the library has the component
     torch_tests, kernkit has `kernkit run`, PyTorch is installed, and there is no GPU."""
     return (
-        "torch_tests" in read_record(ROOT).answers.get("parts", "").split(",")
+        (ROOT / RECORD).is_file()
+        and "torch_tests" in read_record(ROOT).answers.get("parts", "").split(",")
         and importlib.util.find_spec("kernkit.commands.run") is not None  # a module of the component ptx
         and not has_gpu()
         and has_module("torch")

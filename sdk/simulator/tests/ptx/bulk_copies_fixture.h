@@ -29,7 +29,9 @@ class PtxBulkCopies : public Ptx {
   }
   void run(const std::string& one, const std::string& all, void* a, void* b,
            const TensorDescription& map = {}, cudaError_t expected = cudaSuccess) {
-    PtxModule module(text(one, all));
+    // ptxas accepts tensormap.replace for targets with architecture-specific forms only.
+    const bool is_specific = all.find("tensormap.replace") != std::string::npos;
+    PtxModule module(text(one, all), is_specific ? "sm_90a" : "sm_90");
     struct alignas(64) Map {
       unsigned char bytes[128];
     } parameter{};
