@@ -32,8 +32,9 @@ class Borrowed {
   DLTensor dl_{};
 };
 
-/// Returns a function that allocates the output and the inputs of a row, fills them, checks the
-/// result, and returns what is timed: `launch(stream, n, out, in...)`.
+/// Returns a function that prepares a row of the benchmark: the function allocates the arrays,
+/// fills the inputs, launches once, checks the result, and returns the function to be timed, which
+/// calls `launch(stream, n, out, in...)`.
 template <class T, int kInputs, class Op, class Launch>
 auto prepared(Op op, Launch launch) {
   return [=](int64_t bytes) -> std::function<void(cudaStream_t)> {

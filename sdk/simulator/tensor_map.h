@@ -14,7 +14,7 @@ struct TensorMap {
   uint32_t magic = kMagic;
   uint8_t type = 0;        // value of CUtensorMapDataType
   uint8_t dimensions = 0;  // number of dimensions
-  uint8_t swizzle = 0;     // 0: 0: no swizzle; 1, 2, 3: swizzle of 32, 64, 128 bytes
+  uint8_t swizzle = 0;     // 0: no swizzle; 1, 2, 3: swizzle of 32, 64, 128 bytes
   uint8_t element_bytes = 0;
   // Unused: with drivers of CUDA 13.1 and earlier, CUTLASS clears a bit in this second 64-bit word
   // of the maps of small tensors.

@@ -32,7 +32,7 @@ def test_an_optional_input_is_saved_to_record_its_presence():
     "backward, forward, message",
     [("", SILU, "silu: its backward silu_back is not an op of the library; export silu_back, or correct the name"),
      ("silu_back(Tensor(out!) grad_x[n, 2*d], Tensor dy[n, d]) -> ()", SILU,
-      "silu: its backward silu_back: silu_back(): dy: expected a name of silu or one of grad_y"),
+      "silu: its backward silu_back: silu_back(): dy: expected an input or output of silu, or one of grad_y"),
      ("silu_back(Tensor(out!) dx[n, 2*d], Tensor grad_y[n, d]) -> ()", SILU,
       "silu: its backward silu_back: silu_back(): dx: expected one of grad_x"),
      ("silu_back(Tensor(out!) grad_x[n, 2*d], Tensor grad_y[n, d], int eps) -> ()", SILU,

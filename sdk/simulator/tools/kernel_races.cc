@@ -279,8 +279,9 @@ class KernelRaces::OfBlock : public BlockHooks {
     unsigned lane;
     uint64_t at;
     bool reported = false;  // whether a race of this access was reported
-    // Whether the access is an atomic that reads the last write. That write, and the writes that
-    // its atomics read, are then ordered before what follows the atomic (observation order).
+    // Whether the access is an atomic that reads the last write. The last write then precedes the
+    // accesses that follow the atomic (observation order). If the last write is an atomic as well,
+    // so does the write that it read, and so on along the chain.
     bool observes = false;
   };
   // The reads of a word of shared memory by each warp of the cluster: first, for all warps, a read

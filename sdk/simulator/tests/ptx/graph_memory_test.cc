@@ -195,8 +195,8 @@ TEST_F(PtxGraphMemory, CountsWhatLaunchesUseThatHaveNotEnded) {
     EXPECT_EQ(cudaGraphLaunch(execs[1], other), cudaSuccess);
     most = std::max(most, footprint().first);
     EXPECT_EQ(cudaGraphLaunch(execs[2], stream_), cudaSuccess);
-    EXPECT_LE(footprint().first, 2 * kBytes)
-        << "the second launch can reuse the memory of the first";
+    EXPECT_LE(footprint().first, 2 * kBytes) << "expected the second launch in stream_ to reuse "
+                                                "the memory of the first launch in stream_";
     EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess) << fault();
     EXPECT_EQ(cudaDeviceGraphMemTrim(0), cudaSuccess);
     EXPECT_EQ(footprint().second, 0u);

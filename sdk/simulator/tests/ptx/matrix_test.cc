@@ -628,7 +628,8 @@ class Wmma : public PtxMatrix {
     }
     expect(form, all[0], all[1], all[2], d);
   }
-  // Copies the bytes at %y1 to shared memory; %s0 is then the address of the copy.
+  // Returns PTX that copies `bytes` bytes from %y1 to shared memory and sets %s0 to the address of
+  // the copy.
   static std::string to_shared(size_t bytes) {
     std::string text = "mov.u32 %s0, tile;\nbar.warp.sync 0xffffffff;\n";
     for (size_t at = 0; at < bytes; at += 4) {

@@ -25,8 +25,9 @@ inline bool accepts_cuda(const Contract& contract) {
 
 /// Rule Capture: checks that a call can be captured into a graph and writes nothing before the
 /// graph runs, and that the graph, run twice with other inputs, gives the results of a call. Adds
-/// the capture and each run of the graph, and their violations if there are any, to *verdict;
-/// nothing unless accepts_cuda(). Throws RuntimeError if CUDA fails, and the errors of Call::run().
+/// the capture and each run of the graph, and their violations if there are any, to *verdict.
+/// Does nothing unless accepts_cuda(). Throws RuntimeError if CUDA fails, and the errors of
+/// Call::run().
 inline void is_captured(const Contract& contract, Verdict* verdict) {
   if (!accepts_cuda(contract)) return;
   CudaTarget target;
@@ -84,8 +85,8 @@ inline std::vector<simulator::CudaCall> calls_of(Call* call, CudaTarget* target)
 /// Rule FailedLaunch: for each call of a runtime function whose name begins with cudaLaunch or
 /// cudaMem (launches, copies, fills) that the op makes, calls the op with this call failing, and
 /// checks that the op raises a RuntimeError that names the CUDA error. Adds each call of the op,
-/// and its violation if there is one, to *verdict, except failures without an error in the host;
-/// nothing unless accepts_cuda(). Throws the errors of Call::run().
+/// and its violation if there is one, to *verdict, except failures without an error in the host.
+/// Does nothing unless accepts_cuda(). Throws the errors of Call::run().
 inline void reports_what_fails(const Contract& contract, Verdict* verdict) {
   if (!accepts_cuda(contract)) return;
   std::vector<simulator::CudaCall> calls;
@@ -118,8 +119,8 @@ inline void reports_what_fails(const Contract& contract, Verdict* verdict) {
 
 /// Rule EarlierErrors: checks that the op accepts its example after a failed call of the runtime,
 /// and that cudaGetLastError() then still returns the error of that call. Adds both observations,
-/// and their violations if there are any, to *verdict; nothing unless accepts_cuda(). Throws the
-/// errors of Call::run().
+/// and their violations if there are any, to *verdict. Does nothing unless accepts_cuda(). Throws
+/// the errors of Call::run().
 inline void leaves_earlier_errors(const Contract& contract, Verdict* verdict) {
   if (!accepts_cuda(contract)) return;
   CudaTarget target;
@@ -141,8 +142,8 @@ inline void leaves_earlier_errors(const Contract& contract, Verdict* verdict) {
 
 /// Rule Uninitialised: runs the example three times, with the bytes 0x00, 0xff and 0xa5 in
 /// uninitialised memory (CudaRuntime::set_poison()), and compares the results by difference(). Adds
-/// each result of each call, and its violation if there is one, to *verdict; nothing unless
-/// accepts_cuda(). Throws the errors of Call::run().
+/// each result of each call, and its violation if there is one, to *verdict. Does nothing
+/// unless accepts_cuda(). Throws the errors of Call::run().
 inline void reads_what_was_written(const Contract& contract, Verdict* verdict) {
   if (!accepts_cuda(contract)) return;
   std::vector<Call::Result> first;

@@ -32,11 +32,11 @@ inline void runs_on_cuda(const Contract& contract, Verdict* verdict) {
   verdict->add(differs.empty() ? "" : begin + differs + "; expected what the CPU gives");
 }
 
-/// Rule CallersStream: runs the example with the seeds 0 to 12, of which all but 0 delay streams,
-/// and checks that no kernel is launched on a default stream and that the results are those of
-/// dense and aligned tensors. Adds each launch and each comparison, and their violations if there
-/// are any, to *verdict, and stops after a violation; nothing unless accepts_cuda(). Throws the
-/// errors of Call::run().
+/// Rule CallersStream: runs the example with the seeds 0 to 12 (every seed except 0 delays
+/// streams). Checks that no kernel is launched on a default stream, and that the results equal
+/// those of a second run with dense and aligned tensors. Adds each launch and each comparison, with
+/// its violation if there is one, to *verdict; stops after launches of a seed if there are
+/// violations in *verdict. Does nothing unless accepts_cuda(). Throws the errors of Call::run().
 inline void callers_stream(const Contract& contract, Verdict* verdict) {
   if (!accepts_cuda(contract)) return;
   for (unsigned seed = 0; seed <= 12; ++seed) {
@@ -66,8 +66,8 @@ inline void callers_stream(const Contract& contract, Verdict* verdict) {
 /// Rule TensorsDevice: calls the op with tensors on cuda:1 while cuda:0 is current, and on cuda:0
 /// while cuda:2 is current, each also with a failing cudaLaunchKernelExC(). Checks that the op
 /// accepts the calls without a failure, launches on the tensors' device only, and leaves the
-/// current device unchanged. Adds each observation, and its violation if there is one, to *verdict;
-/// nothing unless accepts_cuda(). Device 0 is current afterwards. Throws RuntimeError if CUDA
+/// current device unchanged. Adds each observation, and its violation if there is one, to *verdict.
+/// Does nothing unless accepts_cuda(). Device 0 is current afterwards. Throws RuntimeError if CUDA
 /// fails, and the errors of Call::run().
 inline void tensors_device(const Contract& contract, Verdict* verdict) {
   if (!accepts_cuda(contract)) return;
@@ -147,7 +147,7 @@ inline std::string left_sentence(const std::string& begin, const std::string& be
 /// Rule NoSynchronisation: checks for each variation of example_and_in_place() that the op calls no
 /// function of the runtime that waits for the device or queries its progress: cuda*Synchronize,
 /// cudaStreamQuery, cudaEventQuery, cudaMemcpy, cudaMemset. Adds each call, and its violation if
-/// there is one, to *verdict; nothing unless accepts_cuda(). Throws the errors of Call::run().
+/// there is one, to *verdict. Does nothing unless accepts_cuda(). Throws the errors of Call::run().
 inline void does_not_synchronise(const Contract& contract, Verdict* verdict) {
   if (!accepts_cuda(contract)) return;
   for (const Variation& variation : example_and_in_place(contract)) {
@@ -170,8 +170,8 @@ inline const std::vector<std::string> kAllocating = {"cudaMalloc",    "cudaMallo
 
 /// Rule NoAllocation: checks for each variation of example_and_in_place() that the op calls no
 /// function of kAllocating, and that three calls leave no object of the runtime. Adds both
-/// observations, and their violations if there are any, to *verdict; nothing unless accepts_cuda().
-/// Throws RuntimeError if CUDA fails, and the errors of Call::run().
+/// observations, and their violations if there are any, to *verdict. Does nothing unless
+/// accepts_cuda(). Throws RuntimeError if CUDA fails, and the errors of Call::run().
 inline void does_not_allocate(const Contract& contract, Verdict* verdict) {
   if (!accepts_cuda(contract)) return;
   for (const Variation& variation : example_and_in_place(contract)) {

@@ -39,7 +39,7 @@ class Backward:
         gradients = {GRAD + v.name for v in self.outputs}
         for value in backward.inputs:
             if value.name not in values and value.name not in gradients:
-                raise SchemaError(f"{backward.op.name}(): {value.name}: expected a name of {forward.op.name} or one of "
+                raise SchemaError(f"{backward.op.name}(): {value.name}: expected an input or output of {forward.op.name}, or one of "
                                   f"{', '.join(sorted(gradients))}")  # fmt: skip
             if value.name in values and value.type != values[value.name].type:
                 raise SchemaError(f"{backward.op.name}(): {value.name}: differs in type from the parameter of {forward.op.name}")

@@ -103,9 +103,10 @@ class CudaRuntime {
 
   /// Plans that the k-th call of `function` from now on (1 is the next call) has no effect and
   /// returns `error`, which is not cudaSuccess. An empty `function` means any function that calls()
-  /// records. With k below 1, or an unknown name, no call fails. Several plans may exist: each call
-  /// counts in all matching plans in the order of their fail(), up to the first that makes the call
-  /// fail. The reset deletes the plans.
+  /// records. No call fails if k is below 1 or the name is unknown. Several plans may exist: the
+  /// matching plans count a call in the order in which the plans were added, and the first plan
+  /// that makes the call fail ends the counting of that call. A reset of the runtime deletes all
+  /// plans.
   void fail(const std::string& function, int k, cudaError_t error);
   /// Plants `error` as if earlier work had left the error: with kPending as this thread's last
   /// error, with kOnce or kSticky on `device`. Replaces an error of the same kind there;
