@@ -61,7 +61,7 @@ struct Param {
   bool is_written = false;   ///< the op writes the tensor, as in Tensor(a!)
   bool is_alias = false;     ///< has an annotation, as in Tensor(a) or Tensor(a!)
   Span name;                 ///< name in the text; empty for a result without a name
-  DefaultKind default_kind = DefaultKind::kAbsent;  ///< kind of the default
+  DefaultKind default_kind = DefaultKind::kAbsent;  ///< selects the field of the value
   bool is_only_written = false;                     ///< Tensor(out!): old contents are never read
   int64_t default_int = 0;                          ///< value of a kBool (0 or 1) or kInt default
   double default_float = 0;                         ///< value of kFloat

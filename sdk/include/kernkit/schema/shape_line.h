@@ -31,7 +31,7 @@ enum class ShapeError : uint8_t {
 
 /// The kind of a node: a number, a name, or an operation of two nodes.
 enum class NodeKind : uint8_t {
-  kNumber,    ///< a constant
+  kNumber,    ///< an integer constant
   kName,      ///< the name with index Node::left
   kNumel,     ///< numel(...): product of the sizes of "..."
   kAdd,       ///< left + right
