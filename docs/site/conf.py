@@ -38,6 +38,8 @@ extensions = [
 ]
 source_suffix = {".md": "markdown"}
 myst_heading_anchors = 4
+# The CMake domain cannot resolve references of any kind; MyST would report that once with each broken link.
+suppress_warnings = ["myst.domains"]
 nitpicky = True
 # Names in declarations that no page documents, so that Sphinx cannot link them.
 nitpick_ignore_regex = [
