@@ -162,10 +162,10 @@ def test_a_program_that_cannot_be_started_is_named(tmp_path):
 def test_programs_are_started_in_one_place(root):
     """Only programs.py starts programs, where a missing program becomes an error message. Exceptions are `kernkit run`,
     which replaces itself with the program, `kernkit conformance`, which starts this Python and reports how the
-    process ended, and start.py of torch_cuda, which runs in a program without kernkit's modules."""
+    process ended, trial.py of `kernkit replay`, which does the same for a reduced call, and start.py of torch_cuda, which runs in a program without kernkit's modules."""
     sources = pathlib.Path(root / "sdk/python/kernkit").rglob("*.py")
     starts = re.compile(r"subprocess\.(?:run|call|check_\w+|Popen)\(|os\.(?:system|popen|spawn\w*|posix_spawn\w*|exec\w+)\(")
     calls_by_file = {path.name: starts.findall(path.read_text()) for path in sources}
     assert {name: calls for name, calls in calls_by_file.items() if calls} == {
         "programs.py": ["subprocess.run(", "subprocess.run("], "run.py": ["os.execve("], "runner.py": ["subprocess.Popen("],
-        "start.py": ["subprocess.run("]}  # fmt: skip
+        "start.py": ["subprocess.run("], "trial.py": ["subprocess.Popen("]}  # fmt: skip

@@ -39,7 +39,7 @@ def run(*arguments: Any, stdout: Any = None, **environment: str) -> None:
 
 
 def run_here(*arguments: Any, **options: Any) -> None:
-    """Runs a program by subprocess.run() with `options`, by default in the folder where ./kk was called. Raises
+    """Runs a program with `options`, those of subprocess.run, by default in the folder where ./kk was called. Raises
     CommandFailed if the program failed."""
     code = programs.run(arguments, **options).returncode
     if code != 0:
