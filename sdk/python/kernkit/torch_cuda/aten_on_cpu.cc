@@ -138,15 +138,7 @@ class LaterCall {
 
   static const char* run(void* data) {
     auto& self = *static_cast<LaterCall*>(data);
-    try {
-      self.run();
-      return nullptr;
-    } catch (const c10::Error& error) {
-      self.problem_ = error.what_without_backtrace();
-    } catch (const std::exception& error) {
-      self.problem_ = error.what();
-    }
-    return self.problem_.c_str();
+    return error_of([&self] { self.run(); }, &self.problem_);
   }
   static void release(void* data) { delete static_cast<LaterCall*>(data); }
 

@@ -47,15 +47,7 @@ class Product {
 
   static const char* run(void* data) {
     auto& self = *static_cast<Product*>(data);
-    try {
-      self.run();
-      return nullptr;
-    } catch (const c10::Error& error) {
-      self.problem_ = error.what_without_backtrace();
-    } catch (const std::exception& error) {
-      self.problem_ = error.what();
-    }
-    return self.problem_.c_str();
+    return error_of([&self] { self.run(); }, &self.problem_);
   }
   static void release(void* data) { delete static_cast<Product*>(data); }
 

@@ -8,6 +8,7 @@
 #include <kernkit/simulator/stream_work.h>
 
 #include <cstdlib>
+#include <exception>
 #include <string>
 
 namespace kernkit::torch_cuda {
@@ -47,6 +48,21 @@ inline bool take_turn(cudaStream_t stream) {
   int is_captured = 0;
   C10_CUDA_CHECK(kernkit_wait_for_turn(stream, &is_captured));
   return is_captured == 0;
+}
+
+/// Calls `work`, the body of kernkit_stream_work::run. Returns null, or the text of the error that
+/// `work` threw, which is stored in *problem.
+template <class Work>
+const char* error_of(const Work& work, std::string* problem) {
+  try {
+    work();
+    return nullptr;
+  } catch (const c10::Error& error) {
+    *problem = error.what_without_backtrace();
+  } catch (const std::exception& error) {
+    *problem = error.what();
+  }
+  return problem->c_str();
 }
 
 }  // namespace kernkit::torch_cuda
