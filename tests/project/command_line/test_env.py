@@ -102,4 +102,5 @@ def test_the_runtime_of_the_simulator_is_named(tmp_path, monkeypatch, capsys):
     assert simulator_line(capsys) == "simulator prebuilt, kernkit-simulator 0.1.0, with the driver's functions of CUDA 13.0"
     record = tmp_path / "kernkit_simulator" / prebuilt.RECORD
     record.write_text('{"version": "0.2.0"}')
-    assert simulator_line(capsys).startswith("simulator compiled at the first run; the runtime of kernkit-simulator 0.2.0 is not used: it was ")
+    assert simulator_line(capsys).startswith("simulator compiled at the first run; the runtime of kernkit-simulator 0.2.0 is not used: "
+                                             "the prebuilt runtime was compiled from other sources than kernkit ")

@@ -68,7 +68,7 @@ def test_an_error_of_a_kernel_has_the_line_of_the_file(source, runtime, capfd):
 def test_a_program_is_compiled_again_after_a_change_only(source, runtime, tmp_path):
     def compiled(options="-DLIMIT=", capability=None):
         path = single_file.compile_source(source, tmp_path / "kept", runtime, options, capability)
-        return path, path.stat().st_ino
+        return path, path.stat().st_mtime_ns
 
     first = compiled()
     assert compiled() == first and first[0].name == "scale"
@@ -104,7 +104,7 @@ def test_nvccs_errors_are_printed(source, runtime, capfd):
 
 @pytest.mark.parametrize("arguments, message", [
     (["/nowhere/x.cu"], "file /nowhere/x.cu not found; correct the path"),
-    (["--nvcc-options=-O1", "true"], "--nvcc-options: true is no .cu file; the options apply to a .cu file, which nvcc "
+    (["--nvcc-options=-O1", "true"], "--nvcc-options: true is not a .cu file; the options apply to a .cu file, which nvcc "
      "compiles: leave out the options"),
 ])  # fmt: skip
 def test_arguments_are_checked(arguments, message, capfd):

@@ -457,7 +457,7 @@ def test_without_another_kernkit_kk_names_the_required_one(library):
     output = kk_update(library, code=1)
     assert output.startswith("kk: no other kernkit than this library's copy is installed; run: "
                            "./kk update --from WHERE, a checkout")  # fmt: skip
-    assert "--from needs a kernkit: a checkout of its" in kk_update(library, "--from", code=1)
+    assert "--from needs a kernkit: a checkout of kernkit's repository" in kk_update(library, "--from", code=1)
 
 
 def test_former_names_are_replaced(library, newer):
