@@ -86,7 +86,7 @@ def test_wheels_without_containers_is_a_sentence(default_library, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("architecture", ["x86_64", "aarch64"])
 def test_a_release_has_one_wheel_for_each_architecture(default_library, tmp_path, architecture):
-    driver = default_library / "third_party/kernkit_dev/python/kernkit/driver/library.py"
+    driver = default_library / "third_party/kernkit_dev/python/kernkit/driver/wheel.py"
     (expected,) = re.findall('^CIBUILDWHEEL = "(.*)"$', driver.read_text(), re.MULTILINE)
     check(sys.executable, "-m", "pip", "install", "--quiet", "--target", tmp_path, expected)
     printed = check(sys.executable, "-m", "cibuildwheel", "--platform", "linux", "--archs", architecture,
