@@ -3,5 +3,5 @@
 
 
 class UserError(Exception):
-    """An error in the input or environment of a command. The text is a sentence that names the
-    argument or place, what was found, and how to fix the error. The command changed nothing."""
+    """An error in the input or environment of a command. The text is a sentence that names the argument or place, what
+    was found, and how to fix the error. A command that raises a UserError has changed nothing."""

@@ -18,7 +18,8 @@ HEADER = ('kernkit: the CPU computes the results of device="cuda": kernels run b
 UNSUPPORTED = re.compile(r" cannot run: (?!the grid is not a multiple)| is not supported\b| are not supported\b")
 # Beginning of the sentence that torch_cuda/ adds to PyTorch's message.
 ADVICE = "kernkit runs PyTorch's operators on CUDA tensors"
-# Text of cudaErrorNotSupported; the runtime reports a function only at its first call.
+# Text of cudaErrorNotSupported. The error of a test is searched too, because only the first call of an unsupported
+# function adds a report.
 NOT_SUPPORTED = "operation not supported"
 
 

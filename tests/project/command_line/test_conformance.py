@@ -167,7 +167,7 @@ def test_advice_is_a_negative_result_with_strict_only(planted):
         ([], "no product was named; enter the path of a library, or --dlpack with a package such as numpy"),
         (["missing.so"], "missing.so cannot be read: No such file or directory"),
         ([__file__], "is not a shared library: the file has no ELF header"),
-        (["--dlpack", "nump"], '--dlpack "nump" is no producer; enter numpy, torch, jax, tvm_ffi, or module:function'),
+        (["--dlpack", "nump"], '--dlpack "nump" is not a producer; enter numpy, torch, jax, tvm_ffi, or module:function'),
         (["--dlpack", "no_such_module:make"], "--dlpack no_such_module:make: ModuleNotFoundError: "),
         (["--dlpack", "numpy", "--rule", "loads"], '--rule "loads" is not a rule for these products'),
     ],

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs of benchmarks: their file, their rows, comparisons, tables and plots."""
+"""Runs of benchmark programs: result files, rows, comparisons of two runs, tables and plots."""

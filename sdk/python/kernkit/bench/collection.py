@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Benchmark programs: their command lines, and the rows that several rounds of a program give."""
+"""The command lines of benchmark programs, and the rows that a program measures in several rounds."""
 
 import os
 import pathlib

@@ -150,8 +150,8 @@ def compare(old: Run, new: Run, tolerance: float) -> Tuple[List[Change], List[st
 
 
 def advice(old: Run, new: Run, unclear: bool) -> List[str]:
-    """Returns sentences, each with a reason why the comparison is unreliable and with what to do: too few rounds or, if
-    `unclear`, a busy machine or rounds that differ too much."""
+    """Returns a sentence, with advice, for each reason why the comparison is unreliable: too few rounds or, if
+    `unclear` is true, a busy machine or rounds that differ too much."""
     sentences = []
     for which, measured in (("old", old), ("new", new)):
         rounds = max(len(row.samples) for row in measured.measured)

@@ -5,10 +5,10 @@ A row is named <what>/.../<implementation>[/cold or /hot][/<key>:<value>...], as
 scale/float32/kernkit/bytes:4096. The entry "ours" of the run's context lists names of libraries, by
 default only "kernkit". A row is ours if its <implementation> is such a name, or such a name
 followed by "-" and a variant, as in kernkit-threads. The peers of our row are the rows of other
-implementations in the same program with the same <what>/... and the same keys. If a peer <x> has
-the name with which the variant begins, as in kernkit-<x> or kernkit-<x>-<how>, that peer is the
-row's only peer. The ceiling of a row is the fastest row copy/<how>/<key>:<value> of the same program with
-the same keys; the row of memcpy is the ceiling only if no other copy was measured. If the number of
+implementations in the same program with the same <what>/... and the same keys. A variant can begin
+with the name of a peer <x>, as in kernkit-<x> or kernkit-<x>-<how>; <x> is then the row's only peer.
+The ceiling of a row is the fastest row copy/<how>/<key>:<value> of the same program with the same
+keys; the row of memcpy is the ceiling only if no other copy was measured. If the number of
 bytes also depends on the dtype, these rows are named copy/<dtype>/<how>/<key>:<value>.
 """
 
@@ -117,7 +117,7 @@ class Run:
 
     def copies(self, row: Row) -> List[Row]:
         """Returns the rows from which the row's ceiling is chosen: the copies with the same keys in the same program.
-        If copies of the row's dtype exist, only these are returned."""
+        If a copy has the row's dtype, only the copies of this dtype are returned."""
         if not row.bytes or row.path[0] == "copy":
             return []
         copies = [other for other in self.measured if other.program == row.program

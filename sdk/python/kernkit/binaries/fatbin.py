@@ -51,9 +51,9 @@ def _fat_binaries(path: pathlib.Path, section: str) -> Iterator[List[Tuple[str, 
 
 
 def read_architectures(path: pathlib.Path) -> List[str]:
-    """Returns the architectures of a file's CUDA code in the notation of nvcc's code=: first those of machine code,
-    such as sm_80 and sm_90a, then those of PTX, such as compute_80. The list is empty for a file without CUDA code.
-    Raises FatbinError if a section has an unknown format."""
+    """Returns the architectures of a file's CUDA code in the notation of nvcc's code=. Architectures of machine code,
+    such as sm_80 and sm_90a, precede architectures of PTX, such as compute_80. The list is empty for a file without
+    CUDA code. Raises FatbinError if a section has an unknown format."""
     entries = {entry for section in SECTIONS for binary in _fat_binaries(path, section) for entry in binary}
     order = sorted(entries, key=lambda entry: (entry[0] != "sm", entry[1], entry[2]))
     return [f"{kind}_{architecture}{letter}" for kind, architecture, letter in order]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Versions of symbols of glibc and of g++'s libraries, and the platform tag of a wheel that needs them.
 
-The platform tags are those of auditwheel's policy file; auditwheel itself is not imported.
+The platform tags come from auditwheel's policy file; auditwheel itself is not imported.
 """
 
 import functools
@@ -47,7 +47,7 @@ def _policies() -> Optional[List[Any]]:
 
 
 def has_policies() -> bool:
-    """Returns whether platform tags are available: whether auditwheel, whose policy file has them, is installed."""
+    """Returns whether auditwheel is installed, whose policy file defines the platform tags."""
     return _policies() is not None
 
 

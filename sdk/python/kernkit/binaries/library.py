@@ -27,7 +27,7 @@ class Library:
     exported: Set[str]
     unique: Set[str]
     undefined: Dict[str, str]  # {undefined symbol: its version, as in "GLIBC_2.34", or ""}
-    versions: Set[str]  # all versions that the library needs, also those that no symbol has, such as GLIBC_ABI_DT_RELR
+    versions: Set[str]  # needed versions, including versions without a symbol, such as GLIBC_ABI_DT_RELR
     needed: List[str]
     is_symbolic: bool
     is_nodelete: bool

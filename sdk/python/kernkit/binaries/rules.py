@@ -28,7 +28,7 @@ class Finding:
 
     rule: str
     ok: bool
-    text: str  # result in words; if the rule failed, with how to fix it
+    text: str  # description of the result; if the rule failed, also how to fix the library
 
 
 def _list(names: Iterable[str], limit: int = 5) -> str:
@@ -38,7 +38,7 @@ def _list(names: Iterable[str], limit: int = 5) -> str:
 
 
 def failure(rule: str, text: str) -> Finding:
-    """Returns the finding of the rule `rule`, which failed. `text`: the reason and how to fix it."""
+    """Returns a failed finding of the rule `rule`. `text`: the reason, and how to fix the library."""
     return Finding(rule, False, text)
 
 

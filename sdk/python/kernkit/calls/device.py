@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Memory on CUDA devices for repeated calls, by the driver API: of a GPU, or of kernkit's runtime without a GPU."""
+"""Device memory for repeated calls, allocated through the CUDA driver API of a GPU or of the simulator."""
 
 import ctypes
 from typing import Any, Dict, Optional

@@ -2,7 +2,8 @@
 """Makes the tensors of a recorded call smaller while the call fails in the same way.
 
 A failure is the signal that ends the process, a finding of a tool, an error, or a result that differs from the recorded
-result. Numbers in the text of an error or a finding may change; the op, the kind and the source line may not.
+result. Numbers in the text of an error or a finding may change; the op, the kind of failure and the source line may
+not.
 
 The results of a smaller call were not recorded. Where the failure is a difference, a size becomes smaller only if the smaller
 call computes the same bits as the whole call computes for these elements; then the recorded elements are the expected result.
@@ -83,8 +84,8 @@ class _Search:
         return Failure(("difference",), different[0])
 
     def fails(self, sizes: Sizes, state: State) -> bool:
-        """Returns whether the call, reduced to the sizes in `state`, fails in the same way. If so, stores the reduced
-        call in `best`."""
+        """Returns whether the call, reduced to the sizes in `state`, fails in the same way as the recorded call. If so,
+        stores the reduced call in `best`."""
         selection = sizes.select(state)
         if selection is None:
             return False

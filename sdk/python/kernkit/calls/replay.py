@@ -187,7 +187,7 @@ class _Arguments:
             raise UserError(f"the argument {value.name}: tvm_ffi has no function {make}")
         if library.TVMFFIFunctionCall(function, arguments, len(items), ctypes.byref(result)) != 0:
             raise UserError(f"the argument {value.name}: tvm_ffi cannot make a list")
-        out.type_index, out.v.ptr = result.type_index, result.v.ptr  # never released: the process ends after the call
+        out.type_index, out.v.ptr = result.type_index, result.v.ptr  # never freed, since the process ends
 
     def _set_tensor_object(self, library: ctypes.CDLL, any_value: _Any) -> None:
         """Replaces the DLTensor in `any_value`, an element of a list, by a tensor object of the host, since a list

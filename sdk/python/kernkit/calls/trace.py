@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads the file of KERNKIT_TRACE: the ring of the last calls of a process.
 
-The layout is that of kernkit/logging/impl/trace.h. The file is untrusted input: a process can have ended while it
+kernkit/logging/impl/trace.h defines the layout. The file is untrusted input: a process can have ended while it
 wrote an entry, and the file can be damaged.
 """
 

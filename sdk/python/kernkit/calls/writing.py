@@ -67,7 +67,7 @@ def _write_json(path: pathlib.Path, node: Any) -> None:
 
 
 def write(recording: Recording, folder: pathlib.Path) -> None:
-    """Writes a recording into a new folder. A result that is no number is left out. Raises UserError if the folder
+    """Writes a recording into a new folder. A result that is not a number is left out. Raises UserError if the folder
     exists, or if a file cannot be written."""
     try:
         folder.mkdir(mode=0o700, parents=True)

@@ -6,7 +6,7 @@
 
 The program is one that `kernkit run` runs, or that links kernkit::simulator_ptx, as a library's tests do.
 A folder of KERNKIT_RECORD is a recorded call, which is repeated with the library, as by `kernkit replay --on-cpu`.
-The exit code is the program's.
+The exit code is the exit code of the program.
 """
 
 import argparse
@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _make_call(arguments: argparse.Namespace) -> None:
-    """Replaces a recording as the program by the command that repeats the recorded call."""
+    """If the program is the folder of a recorded call, replaces it by the command that repeats the call."""
     if not pathlib.Path(arguments.program, "call.json").is_file():
         if arguments.library:
             raise UserError(f"--library: {arguments.program} is not a recorded call, a folder that KERNKIT_RECORD wrote; leave out --library")

@@ -9,12 +9,12 @@ a rule failed. The rules:
   unique     no symbol is process-wide (GNU_UNIQUE)
   itself     the library binds its own symbols to itself (-Bsymbolic)
   host       the library needs no symbol of the process: of tvm_ffi, of Python, of a framework
-  needed     the library depends on libraries that every Linux has, and on those of --needed
+  needed     the library depends only on libraries that every Linux has, and on libraries that --needed permits
   nodelete   the library stays mapped (-z nodelete), so that a deleter cannot dangle
   startup    no start-up code flushes subnormals to zero (-ffast-math at the link)
-  glibc      the glibc that the library needs, and the platform tag of its wheel; at most --glibc
-  cuda       the GPU architectures of the library's code; exactly those of --cuda
-  identity   version, commit, compiler, CUDA and kernkit, as the file has them
+  glibc      the glibc that the library needs, not newer than --glibc, and the platform tag of its wheel
+  cuda       the GPU architectures of the library's code, which must equal the list of --cuda, if given
+  identity   version, commit, compiler, CUDA and kernkit, as recorded in the file
   sealed     in a library's folder: third_party/kernkit and third_party/kernkit_dev agree with their manifests
 """
 

@@ -40,8 +40,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def chosen_components(default: str, arguments: argparse.Namespace) -> Dict[str, str]:
-    """Returns the answers for a library with the default components and those of --with, except those of --without.
-    Raises UserError if --without names a component that is not a default component, or one that --with names too."""
+    """Returns the answers for a library with the default components and the components of --with, but without the
+    components of --without. Raises UserError if --without names a component that is not a default component, or that
+    --with names too."""
     defaults = [*default.split(","), components.DEVELOPMENT]
     named, left_out = components.listed(arguments.parts or ""), components.listed(arguments.without)
     for name in left_out:

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Repeat a call that KERNKIT_RECORD recorded, and compare the results.
 
-The library is that of the command line; no file that a recording names is loaded. The tensors have the strides,
-offsets, alignment and shared memory of the recorded call. The call runs in a process of its own.
+Only the library of --library is loaded, not a file that the recording names. The tensors have the strides, offsets,
+alignment and shared memory of the recorded call. The call runs in a process of its own.
 
 --on-cpu repeats the call of a GPU without a GPU: the library's kernels run by their PTX, as by `kernkit run`. With --tool
 they run under the tools of `kernkit sanitize`, which report errors with the lines of the kernel.
 --minimize repeats the call with smaller tensors, and writes the smallest call that still fails. Sizes with one name in the
 schema line change together; in a line without sizes, equal sizes change together.
 --bench measures the time of the call and of a copy of as many bytes, on the CPU or on a GPU, and writes a file for
-`kernkit report` and `kernkit compare`. Each round is a new process. The fastest of three means of a round counts.
+`kernkit report` and `kernkit compare`. Each round is a new process. The result of a round is the fastest of three
+means.
 Exit code 1: the results differ, or the call ends its process.
 """
 

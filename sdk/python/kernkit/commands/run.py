@@ -8,7 +8,7 @@ nvcc compiles a .cu file first, and again after a change of the file or of its h
 is compiled already needs PTX of its kernels, which nvcc's default includes, and CUDA 13's runtime: as a
 shared library, or linked statically, nvcc's default, in a file that is not stripped. kernkit's runtime
 takes the place of both. The package kernkit-simulator has the runtime prebuilt. Without the package, CMake
-compiles the runtime at the first run, in a minute or two. The exit code is the program's.
+compiles the runtime at the first run, in a minute or two. The exit code is the exit code of the program.
 """
 
 import argparse

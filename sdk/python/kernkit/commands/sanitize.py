@@ -4,7 +4,7 @@
     kernkit sanitize [--tool TOOLS] [--seeds N] [--json FILE] PROGRAM ARGUMENTS...
 
 The program is one that `kernkit run` runs, or that links kernkit::simulator_ptx, as a library's tests do.
-If the program succeeds and a tool has findings, the exit code is that of --error-exitcode.
+If the program succeeds and a tool has findings, the exit code is the value of --error-exitcode.
 """
 
 import argparse

@@ -32,8 +32,9 @@ _WITHOUT_CHANGES = ("--strategy=ours", "--allow-unrelated-histories")  # options
 
 
 def with_components(answers: Dict[str, str], added: str, left_out: str) -> Dict[str, str]:
-    """Returns the answers for a library with its present components and those of `added`, except those of `left_out`.
-    Raises UserError if the library does not have a component of `left_out`, or if a component is in both lists."""
+    """Returns the answers for a library with its present components and the components of `added`, but without the
+    components of `left_out`. Raises UserError if the library does not have a component of `left_out`, or if a component
+    is in both lists."""
     current = {*answers.get("parts", "").split(",")} - {""}
     if answers.get("dev", "copied") == "copied":  # libraries of earlier versions of kernkit have no answer `dev`
         current.add(components.DEVELOPMENT)

@@ -23,7 +23,7 @@ class Rule:
 
     name: str  # name of the rule: lower-case words joined by hyphens
     level: str  # MUST or SHOULD
-    sentence: str  # what holds for a product that keeps the rule
+    sentence: str  # statement that is true for a product that keeps the rule
     source: str  # document and section that state the rule
     check: Callable[[Any], None]  # returns if the rule holds, otherwise raises Broken or NotApplicable
 

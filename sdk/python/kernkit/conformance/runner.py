@@ -14,7 +14,7 @@ from ..errors import UserError
 from .catalogue import KINDS, rule_of
 from .rule import Result, broken
 
-PATIENCE = 60.0  # longest time between two messages of the child [s]; the child is ended after it
+PATIENCE = 60.0  # longest time between two messages of the child [s]; a slower child is killed
 _PYTHON = pathlib.Path(__file__).resolve().parents[2]  # folder that contains the package kernkit
 
 

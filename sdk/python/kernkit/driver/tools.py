@@ -39,8 +39,8 @@ def run(*arguments: Any, stdout: Any = None, **environment: str) -> None:
 
 
 def run_here(*arguments: Any, **options: Any) -> None:
-    """Runs a program with `options`, those of subprocess.run, by default in the folder where ./kk was called. Raises
-    CommandFailed if the program failed."""
+    """Runs a program, by default in the folder where ./kk was called. `options`: keyword arguments of subprocess.run.
+    Raises CommandFailed if the program failed."""
     code = programs.run(arguments, **options).returncode
     if code != 0:
         raise CommandFailed(code)
@@ -71,7 +71,7 @@ def pip_install(*arguments: Any) -> None:
 
 def bench(programs: List[str], rounds: str, benchmark_options: List[str], compare: str, *options: Any) -> None:
     """Runs benchmark programs by `kernkit bench`, which writes the measurements to build/bench/run.json, and compares
-    the measurements with those in the file `compare`, unless `compare` is empty."""
+    them with the measurements in the file `compare`, unless `compare` is empty."""
     passed = [f"--option={option}" for option in ["--benchmark_min_time=0.01", *benchmark_options]]
     kernkit("bench", *programs, "--rounds", rounds, *passed, *options)
     if compare:

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A library that kernkit began: its files, its record, its git repository, its manifest."""
+"""A library that kernkit made: files, record, git repository and manifests."""

@@ -69,10 +69,10 @@ class Repository:
         """Raises UserError if git finds no repository, or a repository whose worktree does not contain the library."""
         self.library = library
         if files.kind(library / ".git") == files.FOLDER:
-            # These must be regular files: git would wait for the content of a pipe.
+            # These paths must be regular files, because git would wait for the content of a pipe.
             for name in ("HEAD", "config", "index", "packed-refs"):
                 files.at(library, f".git/{name}", files.FILE)
-            # These must be folders: git would follow a link and write there.
+            # These paths must be folders, because git would follow a link and write to its target.
             for name in ("objects", "objects/pack", "refs", "refs/heads", "logs"):
                 files.at(library, f".git/{name}", files.FOLDER)
         self.top = pathlib.Path(self.git("rev-parse", "--show-toplevel"))

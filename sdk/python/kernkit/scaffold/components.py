@@ -15,7 +15,7 @@ from typing import Dict, Iterable, List, NamedTuple, Sequence, Tuple
 
 try:
     from ..project.manifest import files_below
-except ImportError:  # the template's hook, which has no packages
+except ImportError:  # the template's hook loads this file without its package
     from manifest import files_below  # type: ignore
 
 ALWAYS, OPTIONAL, NEVER = "always", "optional", "never"
@@ -82,7 +82,8 @@ COMPONENTS: Tuple[Component, ...] = (
 )  # fmt: skip
 CORE = "core"
 DEVELOPMENT = "dev"  # the name of third_party/kernkit_dev among components; the answer `dev` is "copied" or "installed"
-# Components in third_party/kernkit_dev, and folders of other components there: files for tests and for `kernkit add`.
+# Components whose files are in third_party/kernkit_dev, and folders there that belong to other components: files for
+# tests and for `kernkit add`.
 _FOR_DEVELOPMENT = ("ptx", "gpu", "torch_tests", "plots", "simulator", "testing", "starting", "command_line")
 _ALSO_FOR_DEVELOPMENT = ("include/kernkit/testing/", "python/kernkit/codegen/cpp/")
 
@@ -137,8 +138,8 @@ def as_answers(names: Sequence[str]) -> Dict[str, str]:
 
 
 def remove_others(sdk: str, names: str) -> None:
-    """Deletes files from a copy of the SDK: those of optional components that `names`, such as "plots,ptx", does not
-    list, and those of components that no library has."""
+    """Deletes files from a copy of the SDK: the files of optional components that `names`, such as "plots,ptx", does
+    not list, and the files of components that no library has."""
     selected = {component.name for component in COMPONENTS if component.copied == ALWAYS} | set(names.split(",")) | {CORE}
     for name, files in by_component(files_below(sdk)).items():
         if name not in selected:

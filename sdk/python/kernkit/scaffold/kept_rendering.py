@@ -14,7 +14,7 @@ from typing import Any, Dict, Tuple
 
 try:
     from ..project import copies, manifest
-except ImportError:  # the template's hook, which has no packages
+except ImportError:  # the template's hook loads this file without its package
     import copies  # type: ignore
     import manifest  # type: ignore
 

@@ -23,7 +23,7 @@ from .runtime import driver_of, drop_ins_of, folder_of_caches, folder_of_clients
 from .single_file import compile_source, is_source
 
 GPUS = pathlib.Path("/proc/driver/nvidia/gpus")  # folder with a subfolder for each GPU that NVIDIA's driver found
-TOOLS_FOLDER = "KERNKIT_TOOLS_FOLDER"  # environment variable; the file of a program with the tools contains its name
+TOOLS_FOLDER = "KERNKIT_TOOLS_FOLDER"  # environment variable; the text occurs in programs with the tools
 DRIVER = "libcuda.so.1"
 SHARED = ("link it with nvcc's -cudart shared, in CMake CUDA_RUNTIME_LIBRARY Shared; with the CUDA toolkit of PyPI, "
           "which has no libcudart.so, with -cudart none -LFOLDER -l:libcudart.so.13, where FOLDER is nvidia/cu13/lib in "

@@ -16,8 +16,8 @@ from .. import programs
 from ..errors import UserError
 
 WARP, REGISTERS, REGISTERS_AT_ONCE, PARTITIONS, SHARED_AT_ONCE = 32, 65536, 256, 4, 128
-# {compute capability: (warps, blocks, KiB of shared memory, barriers divided by blocks)}, each for a multiprocessor; no
-# limit of barriers if the last number is 0.
+# {compute capability: (warps, blocks, KiB of shared memory, barriers divided by blocks)} of a multiprocessor. The
+# number of barriers is not limited if the last number is 0.
 LIMITS = {
     75: (32, 16, 64, 0), 80: (64, 32, 164, 0), 86: (48, 16, 100, 0), 87: (48, 16, 164, 0), 89: (48, 24, 100, 0),
     90: (64, 32, 228, 2), 100: (64, 32, 228, 2), 103: (64, 32, 228, 2), 110: (48, 24, 228, 1), 120: (48, 24, 100, 1),

@@ -82,7 +82,7 @@ struct OperatorFacts {
   bool is_mutable;         // whether the operator writes arguments
   bool is_copy;            // aten::copy_
   bool takes_cpu_tensors;  // whether CPU tensors may be mixed with CUDA tensors
-  // Whether a result's shape, or a result that is no tensor, depends on the contents of tensors.
+  // Whether a result's shape, or a result that is not a tensor, depends on the contents of tensors.
   // The operator then runs at the call.
   bool returns_values;
   bool is_random;                   // whether the operator uses random numbers

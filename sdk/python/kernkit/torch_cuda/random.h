@@ -11,7 +11,7 @@
 namespace kernkit::torch_cuda {
 
 /// Returns the number by which an operator with `count` random elements advances the Philox offset.
-/// The rule is that of PyTorch's distribution kernels, 4 for each iteration of a thread
+/// PyTorch's distribution kernels have the same rule: 4 for each iteration of a thread
 /// (DistributionTemplates.h).
 inline uint64_t advance_of(int64_t count) {
   constexpr int64_t kThreads = 256, kUnroll = 4;

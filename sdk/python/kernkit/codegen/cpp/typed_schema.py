@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The schema of a new op, as a user typed or pasted it.
 
-line_parser.py parses the schema. A schema that the parser rejects is a UserError, which names what to write instead. The
-patterns below find notation of PyTorch that kernkit does not have, before the parser reads the schema.
+line_parser.py parses the schema. For a schema that the parser rejects, read() raises UserError with the text to write
+instead. The patterns below find notation of PyTorch that kernkit does not have, before the parser reads the schema.
 """
 
 import re

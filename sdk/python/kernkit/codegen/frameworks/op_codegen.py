@@ -3,7 +3,7 @@
 
 The source calls {kk}fits(holds, op, name, tensor, wanted) and {kk}holds(holds, op, name, text),
 which the head of each framework's module defines. All names that the source defines or imports
-begin with PREFIX, also those of builtin functions, so that an op or a parameter of the same name
+begin with PREFIX, also names of builtin functions, so that an op or a parameter of the same name
 does not change which function is called.
 """
 
@@ -100,7 +100,7 @@ class OpCodegen:
     def _dtype_name(self, value: Value) -> str:
         return self.dtype_names[value.name]
 
-    # Each framework's subclass overrides these methods.
+    # Each framework's subclass overrides _default() and _framework_dtype().
 
     def _default(self, value: Value) -> str:
         return default_of(value)

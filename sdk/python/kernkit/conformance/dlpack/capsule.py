@@ -70,7 +70,7 @@ class Capsule:
 
     @property
     def strides(self) -> Tuple[int, ...]:
-        """Returns the strides [elements]; if the pointer to the strides is NULL, those of a compact row-major
+        """Returns the strides [elements]; if the pointer to the strides is NULL, the strides of a compact row-major
         tensor."""
         if self.tensor.strides:
             return tuple(self.tensor.strides[i] for i in range(self.tensor.ndim))

@@ -177,7 +177,7 @@ def find(name: str, report: Callable[[str], None] = lambda text: None) -> Produc
     known package nor module:function."""
     if name not in BUILT_IN:
         if ":" not in name:
-            raise UserError(f'--dlpack "{name}" is no producer; enter {", ".join(BUILT_IN)}, or module:function')
+            raise UserError(f'--dlpack "{name}" is not a producer; enter {", ".join(BUILT_IN)}, or module:function')
         return _Function(name, report)
     try:
         return BUILT_IN[name](name, report)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The structures of the TVM-FFI ABI for ctypes. Layouts and numbers are those of sdk/include/kernkit/abi/abi.h."""
+"""The structures of the TVM-FFI ABI for ctypes. Layouts and numbers as in sdk/include/kernkit/abi/abi.h."""
 
 import ctypes
 
@@ -7,7 +7,7 @@ from ..dlpack.structures import DLDataType, DLDevice
 
 NONE, INT, BOOL, FLOAT, DATA_TYPE, DEVICE, DLTENSOR, SMALL_STR = 0, 1, 2, 3, 5, 6, 7, 11
 FIRST_OBJECT, STR, ERROR, TENSOR = 64, 65, 67, 70
-UNKNOWN = 63  # type index that no release defines: the largest index below those of objects
+UNKNOWN = 63  # type index that no release defines: the largest index below the indices of objects
 
 
 class Value(ctypes.Union):

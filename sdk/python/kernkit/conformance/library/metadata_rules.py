@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules about the functions that describe a function."""
+"""Rules about the exported functions that return the metadata and the documentation of a function."""
 
 import json
 
