@@ -25,8 +25,8 @@ enum class OrderStep {
 };
 /// Ignores a step. This function is the value of RuntimeHooks::order while no tool is in use.
 inline void ignore_order(OrderStep, const void*) {}
-/// Steps of device memory. kBegins and kEnds occur when a stream reaches the allocation or the
-/// free.
+/// What happens to a range of device memory. kBegins and kEnds occur when a stream reaches the
+/// allocation or the free.
 enum class MemoryStep {
   kAllocated,  ///< a call allocated the bytes
   kFreed,      ///< the bytes are no longer allocated
@@ -88,7 +88,7 @@ struct IssuedCopy {
 struct MbarrierPhase {
   Block& block;     // block in whose shared memory the mbarrier is
   uint32_t at;      // offset in shared memory [bytes]
-  uint64_t phases;  // number of completed phases, which increases also from object to object
+  uint64_t phases;  // number of completed phases, see Mbarriers::phases()
 };
 
 /// A tool's hooks for the blocks that one OS thread runs, one block after the other.
@@ -100,8 +100,8 @@ class BlockHooks {
   virtual void starts() {}
   /// Called before an operation; the warp's mask has the lanes that execute the operation.
   virtual void before(Warp& /*warp*/, const Operation& /*operation*/) {}
-  /// Called after an operation. The warp's mask is that of before(), minus the lanes whose invalid
-  /// accesses were skipped.
+  /// Called after an operation. The warp's mask has the lanes that executed the operation, without
+  /// the lanes whose invalid accesses were skipped.
   virtual void after(Warp& /*warp*/, const Operation& /*operation*/) {}
   /// Called in place of after() if the accesses of all lanes were skipped.
   virtual void leaves_out(Warp& /*warp*/, const Operation& /*operation*/) {}
@@ -126,8 +126,8 @@ class BlockHooks {
   /// Called when a lane of the block issues a bulk copy.
   virtual void issues(const Warp& /*warp*/, const Operation& /*operation*/,
                       const IssuedCopy& /*copy*/) {}
-  /// Called for the issuing block when the bytes of a copy in shared memory of the block `to` have
-  /// landed, before they count at the mbarrier.
+  /// Called for the issuing block when a copy has stored its bytes in shared memory of the block
+  /// `to`, before the bytes count at the mbarrier.
   virtual void lands(uint64_t /*copy*/, const Block& /*to*/, const MbarrierPhase& /*mbarrier*/) {}
   /// Called when bytes, or arrivals of cp.async, counted at an mbarrier of the block.
   virtual void counted(uint32_t /*mbarrier*/) {}

@@ -72,7 +72,7 @@ void Block::run() {
       continue;
     }
     // If idle_turns is not 0, all ready threads poll: they wait for threads at lanes_here(), or for
-    // another block. `same`: meanwhile no thread has synchronised or changed memory.
+    // another block. `same`: no thread has synchronised or changed memory since the last check.
     const bool same = steps == steps_passed.count();
     steps = steps_passed.count();
     if (idle_turns != 0 && (same || ++idle_rounds % 256 == 0) && wake_first_call_sites()) {

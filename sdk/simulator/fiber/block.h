@@ -51,7 +51,7 @@ class Block {
   ~Block();
   void run();
 
-  // Functions that a thread of the kernel calls, on its fiber:
+  // A thread of the kernel calls the following functions on its fiber.
   int sync_block(Barrier kind, int predicate);
   void sync_warp(const char* function, unsigned mask, uint64_t value, bool orders, WarpValues* out);
   void spin();

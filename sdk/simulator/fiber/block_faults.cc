@@ -24,7 +24,7 @@ std::string Block::deadlock() const {
   static constexpr CudaThread kNone = {};
   unsigned waiting = 0;
   const CudaThread* first = &kNone;
-  const CudaThread* other = &kNone;  // first thread that waits at a different function
+  const CudaThread* other = &kNone;  // first thread that waits at another function than *first
   for (const CudaThread& thread : threads_) {
     if (thread.ended) continue;
     if (first->waits_at == nullptr) first = &thread;

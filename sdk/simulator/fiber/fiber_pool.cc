@@ -28,7 +28,8 @@ Fiber* take_fiber() {
 
 void give_back(Fiber* fiber) {
   fiber->next = nullptr;
-  if (!kRaceDetector) fiber->next = first;  // last in, first out: the cache still holds its stack
+  // Last in, first out: the stack of the last used fiber is likely still in the processor's cache.
+  if (!kRaceDetector) fiber->next = first;
   (kRaceDetector && last != nullptr ? last->next : first) = fiber;
   if (fiber->next == nullptr) last = fiber;
 }

@@ -16,7 +16,7 @@
 namespace kernkit::simulator {
 namespace {
 
-// Supported values of cudaLimit: those up to cudaLimitMallocHeapSize, and
+// Supported values of cudaLimit: 0 to cudaLimitMallocHeapSize, and
 // cudaLimitDevRuntimePendingLaunchCount.
 constexpr int kLimitHeapSize = 2, kLimitPendingLaunches = 4;
 constexpr size_t kPrintfBytes = size_t{1} << 20;

@@ -24,8 +24,8 @@ cudaError_t add_copy_node(const NodePosition& position, void* to, const void* fr
                           cudaMemcpyKind kind);
 cudaError_t add_fill_node(const NodePosition& position, const MemsetParams* parameters);
 cudaError_t add_host_node(const NodePosition& position, const HostNodeParams* parameters);
-/// A node that records an event, and a node that waits for the last record of an event before the
-/// launch of the graph.
+/// Adds a node that records an event. add_event_wait_node() adds a node that waits for the last
+/// record of an event before the launch of the graph.
 cudaError_t add_event_record_node(const NodePosition& position, cudaEvent_t event);
 cudaError_t add_event_wait_node(const NodePosition& position, cudaEvent_t event);
 cudaError_t add_empty_node(const NodePosition& position);

@@ -47,7 +47,7 @@ constexpr size_t kJumpSize = sizeof(kJump) + sizeof(void*);
 
 // The prefix of the names of internal functions in NVIDIA's static runtime.
 constexpr const char* kInternal = "libcudart_static_";
-// A function that CUDA 12 has and CUDA 13 has not: it identifies an old runtime.
+// A function of CUDA 12 and earlier that CUDA 13 lacks. A runtime with the function is too old.
 constexpr const char* kRemoved = "cudaThreadSynchronize";
 // Prefix of the symbol of the table that kernkit_add_library() adds to a library; CUDA's version
 // follows. For each function, the table has the distance of the function from the table (int32_t),

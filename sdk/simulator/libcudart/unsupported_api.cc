@@ -11,8 +11,8 @@
 namespace kernkit::simulator {
 namespace {
 
-// Advice for programs that call an unsupported function. The advice is that of the first entry of
-// kAdvice whose `part` occurs in the function's name.
+// Advice for programs that call an unsupported function. The first entry of kAdvice whose `part`
+// occurs in the function's name has the advice for the function.
 struct Advice {
   const char *part, *text;
 };

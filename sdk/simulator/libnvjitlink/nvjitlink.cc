@@ -3,7 +3,7 @@
 // into one module. The "machine code" that the linker returns is PTX text, which libcuda.so.1
 // loads.
 //
-// The names and values are those of nvJitLink.h, which not every CUDA toolkit has.
+// Names and values are the same as in nvJitLink.h, which not every CUDA toolkit has.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -35,7 +35,7 @@ struct Linker {
   std::vector<std::string> texts;
   std::string joined;  // PTX text, empty before nvJitLinkComplete()
   std::string errors;  // error messages, one per line
-  std::string infos;   // information messages, of which there are none
+  std::string infos;   // information messages; always empty
 
   Result fail(Result result, const std::string& message) {
     errors += "kernkit: " + message + "\n";

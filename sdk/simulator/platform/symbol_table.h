@@ -9,8 +9,8 @@
 
 namespace kernkit::simulator {
 
-/// Calls visit(name, symbol) for each defined symbol in the file of a module; a stripped file has
-/// none.
+/// Calls visit(name, symbol) for each defined symbol in the file of a module, unless the file is
+/// stripped.
 void each_symbol(const dl_phdr_info& module,
                  const std::function<void(const char* name, const ElfW(Sym) & symbol)>& visit);
 

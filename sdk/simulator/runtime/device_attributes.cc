@@ -42,7 +42,7 @@ constexpr auto kYes = always<1>;
 constexpr int kClockRate = 1000000;    // clock rate [kHz]
 constexpr int kMemoryBusWidth = 1024;  // width of the memory bus [bits]
 
-// Attributes, sorted by number. The limits of textures and surfaces are those of the programming
+// Attributes, sorted by number. The limits of textures and surfaces come from the programming
 // guide, although the simulator does not support textures and surfaces.
 const Attribute kAttributes[] = {
     {1, "MaxThreadsPerBlock", always<1024>},

@@ -217,8 +217,8 @@ void* take_memory(const Allocation& allocation);
 void give_back_memory(void* memory, const Allocation& allocation);
 /// Returns the allocation around an address; null for other memory.
 const Allocation* allocation_of(const void* address);
-/// Returns a block of the allocation that contains the address, with its beginning; null if none
-/// does.
+/// Returns (beginning, block) for a block of the allocation that contains the address; null if no
+/// block contains the address.
 const std::pair<const char* const, MemoryBlock>* block_around(const Allocation& allocation,
                                                               const char* address);
 /// Returns whether an address is in a range reserved for allocations. If such an address is not in

@@ -44,8 +44,8 @@ class Schedule {
   /// Returns the index of the next block.
   uint3 take() { return index_of(order_.take(), grid_); }
 
-  // Checks that executors call periodically:
-  /// Returns a report if no thread has started or ended for too long, or "".
+  /// Returns a report if no thread has started or ended for too long, or "". Executors call this
+  /// function and is_stalled() periodically.
   std::string livelock_report();
   /// Returns whether the kernel made no progress for longer than the watchdog allows.
   bool is_stalled();

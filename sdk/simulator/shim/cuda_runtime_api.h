@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The part of the CUDA runtime's C interface that kernel libraries call, declared for machines
-// without CUDA. Names, numbers and layouts are those of NVIDIA's header of the same name (CUDA
+// without CUDA. Names, numbers and layouts come from NVIDIA's header of the same name (CUDA
 // 13.0), which replaces this header if a CUDA compiler is installed. kernkit::simulator defines the
 // functions.
 #pragma once

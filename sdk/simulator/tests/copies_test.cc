@@ -121,7 +121,7 @@ TEST_F(CudaCopies, ManagedMemoryHasASizeAndFlags) {
   for (const unsigned flags : {0u, 3u, 4u}) {
     EXPECT_EQ(cudaMallocManaged(&managed, 4, flags), cudaErrorInvalidValue) << flags;
   }
-  EXPECT_EQ(managed, &host);  // a rejected call leaves the pointer alone
+  EXPECT_EQ(managed, &host);  // a rejected call does not change the pointer
   EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidValue);
   for (const unsigned flags : {1u, 2u}) {  // cudaMemAttachGlobal, cudaMemAttachHost
     EXPECT_EQ(cudaMallocManaged(&managed, 4, flags), cudaSuccess) << flags;

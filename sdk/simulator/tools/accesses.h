@@ -19,8 +19,8 @@ struct Touched {
 /// kMostTouched.
 int find_touched(Warp& warp, const Operation& operation, Touched* all);
 inline constexpr int kMostTouched = 16;
-/// The same, with one Touched for each block of the cluster whose shared memory the lanes access.
-/// Returns at most kMostTouchedOfAll.
+/// Like find_touched(), but includes accesses to shared memory of other blocks of the cluster, with
+/// one Touched for each accessed block. Returns at most kMostTouchedOfAll.
 int find_touched_of_all(Warp& warp, const Operation& operation, Touched* all);
 inline constexpr int kMostTouchedOfAll = 24;
 /// Returns the load from the source address of a cp.async. lanes_that_load() returns the mask of

@@ -24,14 +24,15 @@ class ChangedMemory {
     uint64_t offset = 0;                      // offset of the first byte in its memory [bytes]
     std::unique_ptr<unsigned char[]> before;  // the bytes at the first access
     std::vector<bool> stored;       // bytes with unknown previous value; empty if there are none
-    std::vector<uint16_t> writers;  // for words of 4 bytes, see writers(); may be empty
+    std::vector<uint16_t> writers;  // result of words()
 
     bool holds(uint64_t address) const { return address - begin < bytes; }
     /// Returns whether the launch changed the byte at this index.
     bool is_changed(uint32_t i) const;
     /// Returns whether the launch changed any byte.
     bool is_changed() const;
-    /// Returns the sets of operations of the words, which are then recorded.
+    /// Returns, for each word of 4 bytes, the number of the set of operations that stored to the
+    /// word. The list is empty until the first call.
     std::vector<uint16_t>& words();
   };
 

@@ -184,8 +184,8 @@ class Following {
       default: return least >= other_most || most < other_least ? 1 : -1;
     }
   }
-  // A predicate that is combined with an undefined comparison may decide the result alone, which is
-  // then defined.
+  // The result of an undefined comparison is nevertheless defined if the predicate that is combined
+  // with the comparison determines the result.
   void compare(uint32_t to, uint64_t* all) {
     Source a, b, with;
     take(operation_.src0, &a);
@@ -350,8 +350,8 @@ class Following {
       bits_.write(warp_, to, result);
     }
   }
-  // Returns whether the lanes `yes` and `no`, whose predicates are defined, decide a vote alone.
-  // The modes any (1), all (2) and uni are those of warp_functions.cc.
+  // Returns whether the lanes with a defined predicate, true in `yes` and false in `no`, determine
+  // the result of a vote. The modes 1 (any), 2 (all) and uni are defined in warp_functions.cc.
   bool is_decided(uint32_t yes, uint32_t no) const {
     return operation_.mode == 1 ? yes != 0 : operation_.mode == 2 ? no != 0 : yes != 0 && no != 0;
   }

@@ -35,7 +35,7 @@ struct AccessRecord {
   /// Whether the access is by an asynchronous operation; `time` is then an index into the
   /// completions of LaunchOrder.
   bool is_async() const { return element_bytes >= kAsyncGeneric; }
-  /// Whether such an access is by the async proxy, unlike st.async.
+  /// Whether the access is by the async proxy. st.async is asynchronous, but by the generic proxy.
   bool is_by_async_proxy() const { return element_bytes == kAsync; }
   static constexpr uint8_t kAsync = 255, kAsyncGeneric = 254;
   bool operator==(const AccessRecord& other) const {
@@ -122,7 +122,7 @@ class GlobalCells {
   // Texts for reports of races:
   const char* access_text(const AccessRecord& record) const;  // kind of the access: "Write access"
   std::string line_text(const AccessRecord& record) const;    // source line: " (k.cu:5)"
-  /// "block [0, 0, 0], thread [3, 0, 0]"; the lane is that of the access number.
+  /// "block [0, 0, 0], thread [3, 0, 0]"; the access number contains the lane.
   std::string location_text(const AccessRecord& record, uint32_t access_id) const;
   /// Returns the position of an address in the allocation `range`, such as " at byte 0 of 512 bytes
   /// of global memory".
@@ -147,8 +147,8 @@ class GlobalCells {
   void find(uint64_t page);
   void forget_accesses();
   /// Describes an earlier access, such as "Write access by writes, block [0, 0, 0], thread [0, 0,
-  /// 0] (k.cu:5)". Omits the kernel if the launch is that of `now`, and then also the block if it
-  /// is the same.
+  /// 0] (k.cu:5)". Omits the kernel if `now` belongs to the same launch, and also the block if
+  /// `now` belongs to the same block.
   std::string past_text(const AccessRecord& record, uint32_t access_id,
                         const AccessRecord& now) const;
   std::string thread_text(const AccessRecord& record, uint32_t access_id) const;

@@ -258,7 +258,7 @@ class KernelRaces::OfBlock : public BlockHooks {
     std::vector<uint32_t> records, shared_records;
     PendingCopies copies;
     std::vector<ProductRegisters::Issued> products;      // products without a wait
-    uint32_t product_group = 0, product_completion = 0;  // of the last product
+    uint32_t product_group = 0, product_completion = 0;  // group and completion of the last product
   };
   // The number of completed phases of an mbarrier when its releases were last recorded, and what
   // had been released then.
@@ -272,7 +272,7 @@ class KernelRaces::OfBlock : public BlockHooks {
     uint32_t id;
     bool is_fenced;
   };
-  // The access that is checked now: of one lane, to one cell.
+  // The access of one lane to one cell that is being checked.
   struct Now {
     const AccessRecord* record;
     uint32_t id;
@@ -834,7 +834,8 @@ class KernelRaces::OfBlock : public BlockHooks {
                          order_.is_before_barrier(now.warp, before.block, before.warp, before.time);
     return {is_warn ? RaceVerdict::kWarn : RaceVerdict::kError, RaceReason::kProxies};
   }
-  // `before` is by the async proxy: its completion orders it before later accesses by any proxy.
+  // `before` is an access by the async proxy. The completion of `before` orders `before` and later
+  // accesses by any proxy.
   RaceVerdict judge_async(const AccessRecord& before, const AccessRecord& now) const {
     if (has_completed(now.warp, before)) return {};
     if (before.kind == AccessKind::kAtomic && now.kind == AccessKind::kAtomic) {

@@ -31,7 +31,7 @@ struct OrderTraits {
 
 /// Accesses by the generic proxy that fence.proxy.async orders before accesses by the async proxy.
 struct ProxyClocks {
-  SharedClock global, shared;  // of accesses to global and shared memory
+  SharedClock global, shared;  // clocks of accesses to global and to shared memory
   void add(const ProxyClocks& other) {
     global = joined(global, other.global);
     shared = joined(shared, other.shared);
@@ -145,10 +145,10 @@ class BlockOrder {
   const ProxyClocks& fenced(unsigned warp) const { return fenced_[warp]; }
   const Clock& clock(unsigned warp) const { return strict_[warp]; }
   void fence(unsigned warp, const OrderTraits& traits);
-  /// fence.proxy.async, for the spaces of a mask of ProxySpaces.
+  /// Records a fence.proxy.async for `spaces`, a mask of ProxySpaces.
   void fence_proxies(unsigned warp, uint8_t spaces);
-  /// Returns whether such a fence is between an access by the generic proxy, which happened before,
-  /// and the current operation.
+  /// Returns whether a fence.proxy.async is between an access by the generic proxy, which happened
+  /// before, and the current operation.
   bool is_fenced(unsigned warp, bool is_shared, uint64_t block, unsigned other,
                  uint32_t time) const {
     const ProxyClocks& fenced = fenced_[warp];
@@ -233,7 +233,7 @@ class BlockOrder {
   std::vector<ProxyClocks> fenced_{kMostWarps};
   bool notes_barriers_ = false;
   std::vector<SharedClock> at_barrier_{kMostWarps};  // what each warp acquired at its last barrier
-  std::vector<Fences> pending_{kMostWarps};          // found by reads, acquired by the next fence
+  std::vector<Fences> pending_{kMostWarps};          // releases found by reads, for the next fence
   // What the warp's own release operations released, by location.
   std::map<uint64_t, Fences> own_releases_[kMostWarps];
   std::map<uint32_t, Barrier> barriers_;

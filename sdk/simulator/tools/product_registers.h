@@ -16,13 +16,13 @@ class ProductRegisters {
   /// A product that a warp has issued.
   struct Issued {
     const Operation* product;
-    uint32_t group;  // number of its group among the groups of the warp
+    uint32_t group;  // number of the product's group in the warp
   };
   explicit ProductRegisters(const Kernel& kernel);
 
   /// Returns whether the kernel has products.
   bool any() const { return !accesses_.empty(); }
-  /// Returns whether an operation of such a kernel names a register of any product.
+  /// Returns whether an operation names a register of a product. Requires any().
   bool names(uint32_t operation) const { return !accesses_[operation].empty(); }
   /// Returns the product, among products without a wait, whose registers the operation must not
   /// access; null if the operation is valid.

@@ -17,8 +17,8 @@ struct RaceCell {
   uint32_t last_read = 0;     // the last read, if unordered with `first_read`
 };
 
-/// The cells of a piece of memory. All cells have the same size, that of a word until an access has
-/// a smaller alignment.
+/// The cells of a piece of memory. All cells have the same size: a word or, after an access with a
+/// smaller alignment, this alignment.
 class RaceCells {
  public:
   static constexpr unsigned kWord = 2;  // log2 of the size of a word [bytes]
@@ -35,7 +35,7 @@ class RaceCells {
   uint64_t bytes() const { return bytes_; }
   /// Returns log2 of the size of a cell [bytes].
   unsigned shift() const { return shift_; }
-  /// Returns log2 of the alignment of an access [bytes], at most that of a word.
+  /// Returns log2 of the alignment of an access [bytes], at most kWord.
   static unsigned shift_of(uint64_t address, uint32_t bytes) {
     return static_cast<unsigned>(__builtin_ctzll(address | bytes | 1u << kWord));
   }

@@ -414,7 +414,7 @@ void UndefinedMemory::matrix(const BitPlan& plan, Warp& warp, const Operation& o
   });
 }
 
-// The layout of a fragment is that of each_access() in wmma.cc.
+// Fragments have the layout of each_access() in wmma.cc.
 void UndefinedMemory::fragment(const BitPlan& plan, Warp& warp, const Operation& operation,
                                UndefinedBits* bits) {
   if (warp.mask != Warp::kAll) return;  // with fewer lanes, the operation is a fault

@@ -21,7 +21,7 @@ struct FatEntry {
 
 /// Returns a list of entries for each fat binary of a registered __fatBinC_Wrapper_t: first for the
 /// program, then for each object that nvcc -rdc=true linked. Returns an empty list if `wrapper` is
-/// no __fatBinC_Wrapper_t.
+/// not a __fatBinC_Wrapper_t.
 std::vector<std::vector<FatEntry>> fat_binaries_of(const void* wrapper);
 /// Returns the decompressed PTX of an entry. Throws UnsupportedPtx if decompression fails.
 std::string ptx_of(const FatEntry& entry);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The instruction table: every form of a PTX instruction that the simulator executes. Instruction
 // (instruction.h) explains the notation of modifiers; find_instruction.cc has the sets of
-// modifiers, such as "%int". The titles are those of sections of the PTX ISA, chapter "Instruction
+// modifiers, such as "%int". The titles come from the sections of the PTX ISA, chapter "Instruction
 // Set".
 #include <iterator>
 

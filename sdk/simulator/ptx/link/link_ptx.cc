@@ -231,7 +231,7 @@ class Linker {
     return declared_.insert(statement.name).second;
   }
 
-  // Appends a statement, in which names and the file numbers of .loc are replaced by the new ones.
+  // Appends a statement with the new names, and with the new file numbers in .loc directives.
   void append(const LinkedModule& module, const ModuleStatement& statement) {
     if (statement.kind != ModuleStatement::kHeader && !files_.empty()) {
       linked_ += files_;

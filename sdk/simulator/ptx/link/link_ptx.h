@@ -8,7 +8,7 @@
 namespace kernkit::simulator::ptx {
 
 /// Returns one module with the code of all modules. The directives .version, .target and
-/// .address_size are those of the first module. A name with a linkage directive is one function or
+/// .address_size come from the first module. A name with a linkage directive is one function or
 /// variable in all modules: a definition replaces declarations, and a definition that is not .weak
 /// replaces .weak definitions. A name without a linkage directive belongs to its module. A name
 /// that no module defines stays a declaration. A module that defines functions of the device

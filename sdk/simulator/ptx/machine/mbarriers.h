@@ -70,7 +70,7 @@ class Mbarriers {
     uint64_t word;                      // last state, to detect other stores to the object
     uint64_t first;                     // number of the object's first phase
     uint64_t phases;                    // number of the current phase
-    std::vector<uint64_t> waited = {};  // by warp: current phase after its last wait
+    std::vector<uint64_t> waited = {};  // current phase after the last wait of each warp
   };
   const Live* live_at(uint32_t at) const;
   std::string find(uint32_t at, MbarrierState* state, Live** live);

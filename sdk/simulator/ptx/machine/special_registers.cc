@@ -15,8 +15,8 @@ struct SpecialDefinition {
   const char* name;
   Type type;
   Value value;
-  bool is_of_block = false;  // whether the value differs between blocks; it is then the same in all
-                             // lanes of a block
+  // Whether the value differs between blocks; it is then the same in all lanes of a block.
+  bool is_of_block = false;
 };
 
 uint32_t thread_of(const Warp& warp, uint32_t lane) { return warp.number * 32 + lane; }

@@ -62,8 +62,8 @@ inline void take_parameters(Decoder& d, size_t callee, size_t parameters,
 }
 
 /// Returns the function that executes a call of the device runtime, see device_runtime.cc; null if
-/// `name` is no function of the device runtime. `callee`: index of the operand with the function's
-/// name.
+/// `name` is not a function of the device runtime. `callee`: index of the operand with the
+/// function's name.
 Run call_device_runtime(Decoder& d, size_t callee, const std::string& name);
 
 }  // namespace kernkit::simulator::ptx

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of functions of the module, and of the device's functions vprintf, __assertfail, malloc and
-// free, and those of the device runtime.
+// Calls of functions of the module, of the device's functions vprintf, __assertfail, malloc and
+// free, and of functions of the device runtime.
 #include <cstdio>
 
 #include "ptx/decode/decoder.h"

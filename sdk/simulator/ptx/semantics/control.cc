@@ -126,7 +126,7 @@ Run proxy_fence(Decoder& d) {
                                          : kFencesShared;
   return nothing;
 }
-// Decodes fence.proxy.tensormap::generic.acquire.scope [map], 128, or .release without operands
+// Decodes fence.proxy.tensormap::generic.acquire.scope [map], 128, or .release without operands.
 Run fence_of_maps(Decoder& d) {
   const bool acquires = d.operands() != 0;
   if (acquires) d.need_operands(2);

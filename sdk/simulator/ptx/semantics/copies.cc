@@ -38,7 +38,7 @@ void copy_lanes(Warp& warp, const Operation& operation) {
     sizes[lane] = std::min(sizes[lane], bytes);
     complete |= sizes[lane] == bytes ? all & kLane[lane] : 0;
   }
-  // Clears the cached range, which is that of the destination.
+  // Clears the cached range, which contains the destination.
   warp.ranges[operation.number] = {};
   find_source(warp, source, complete, 0, bytes, &from);
   for (uint32_t remaining = all & ~complete; remaining != 0; remaining &= remaining - 1) {

@@ -35,11 +35,10 @@ const Function& kernel_at(const Warp& warp, int lane, const Operation& operation
     found = module.function_at(static_cast<uint32_t>((address - kCodeWindow) / 16));
   }
   if (found == nullptr || !found->is_kernel) {
-    fault(
-        warp, lane, operation,
-        "launches an address that is no kernel of the module; pass the address of a kernel, taken "
-        "in device code",
-        cudaErrorInvalidDeviceFunction);
+    fault(warp, lane, operation,
+          "launches an address that is not a kernel of the module; pass the address of a kernel, "
+          "taken in device code",
+          cudaErrorInvalidDeviceFunction);
   }
   return *found;
 }

@@ -73,8 +73,8 @@ void store_matrices(Warp& warp, const Operation& operation) {
   }
 }
 
-// Executes movmatrix. Lane l has two adjacent elements of row l / 4: those in columns 2 * (l % 4)
-// and 2 * (l % 4) + 1.
+// Executes movmatrix. Lane l has the two elements of row l / 4 in columns 2 * (l % 4) and
+// 2 * (l % 4) + 1.
 void transpose(Warp& warp, const Operation& operation) {
   need_full_warp(warp, operation);
   const auto* a = warp.lanes<uint16_t>(operation.src0);

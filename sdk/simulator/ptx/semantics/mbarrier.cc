@@ -111,8 +111,8 @@ void note_wait(Warp& warp, const Operation& operation, Mbarriers& all, uint32_t 
   if (block.hooks != nullptr) block.hooks->waited(warp, operation, {block, at, all.phases(at)});
 }
 
-// Executes test_wait and try_wait. PTX ISA: the state or the parity must be that of the current
-// phase or of the preceding phase.
+// Executes test_wait and try_wait. PTX ISA: the state or the parity must belong to the current
+// phase or to the preceding phase.
 void test(Warp& warp, const Operation& operation) {
   uint32_t complete = 0;
   each_object(warp, operation, Touch::kLoads, [&](int lane, Mbarriers& all, uint32_t at) {

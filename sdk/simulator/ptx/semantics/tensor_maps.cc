@@ -90,8 +90,8 @@ uint64_t checked_value(const Warp& warp, int lane, const Operation& operation, u
   return value;
 }
 
-// The address of the operation is that of the field. `target` is the offset of the field in the
-// map.
+// Executes tensormap.replace. The operation's address operand is the address of the field in the
+// map; `target` is the offset of the field in the map [bytes].
 void replace_field(Warp& warp, const Operation& operation) {
   alignas(64) uint64_t addresses[32];
   read_addresses(warp, operation, addresses);
@@ -124,7 +124,7 @@ void replace_field(Warp& warp, const Operation& operation) {
   }
 }
 
-// tensormap.replace.tile.field{.space}.b1024.type [map], {ordinal,} value
+// Decodes tensormap.replace.tile.field{.space}.b1024.type [map], {ordinal,} value.
 Run decode_replace(Decoder& d) {
   const Space space = d.space();
   d.has("tile");

@@ -33,8 +33,8 @@ enum class Element : uint8_t {
   kNone
 };
 
-/// Returns the number of elements in a register. A register with elements of kF64 has 64 bits,
-/// others have 32.
+/// Returns the number of elements in a register. A register has 64 bits for elements of kF64, and
+/// 32 bits for other elements.
 constexpr uint32_t elements_of_register(Element element) {
   switch (element) {
     case Element::kS4:
@@ -100,8 +100,8 @@ struct WarpgroupProduct {
   }
 };
 
-/// Returns whether the tensor cores of compute capability 8.x support the product or, for kF64 with
-/// more than 8 rows, those of compute capability 9.0.
+/// Returns whether tensor cores support the product: tensor cores of compute capability 8.x or, for
+/// kF64 with more than 8 rows, of compute capability 9.0.
 bool is_known(const Product& product);
 /// Returns the mask of the lanes that provide the address of a row to ldmatrix or stmatrix: 8 lanes
 /// for each matrix.

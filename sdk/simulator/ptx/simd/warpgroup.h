@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // D = A * B + D of a warpgroup, for the 16 rows of one of its four warps (PTX ISA, "Asynchronous
 // Warpgroup Level Matrix Instructions"). A warp computes its rows when it executes the instruction.
-// Arithmetic and order of the sums are those of mma, see matrix.h.
+// Arithmetic and order of the sums are the same as for mma, see matrix.h.
 #pragma once
 
 #include <cstdint>

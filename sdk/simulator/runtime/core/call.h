@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The core: the work of both APIs, the runtime's (cuda*) and the driver's (cu*). Functions of
-// namespace core return an error and leave the thread's last error alone. The runtime's API keeps
-// the error as the last error; the driver's API maps it to a CUresult.
+// namespace core return an error and do not change the thread's last error. The runtime's API
+// stores the error as the last error; the driver's API maps the error to a CUresult.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -28,7 +28,7 @@ namespace kernkit::simulator::core {
 enum class Needs {
   kNothing,
   kInit,     // cuInit(); otherwise cudaErrorInitializationError
-  kContext,  // a current context in addition; otherwise cudaErrorDeviceUninitialized
+  kContext,  // cuInit() and a current context; otherwise cudaErrorDeviceUninitialized
 };
 
 /// Initialises the driver's API, as cuInit() and each function of the runtime's API do.

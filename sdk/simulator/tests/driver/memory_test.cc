@@ -60,7 +60,7 @@ TEST_F(DriverMemory, AllocationsHaveASizeAndFlags) {
   EXPECT_EQ(cuMemAllocManaged(&address, 0, CU_MEM_ATTACH_GLOBAL), CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(cuMemAllocManaged(&address, 4, 0), CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(cuMemAllocManaged(&address, 4, CU_MEM_ATTACH_SINGLE), CUDA_ERROR_INVALID_VALUE);
-  EXPECT_EQ(address, 7u);  // a rejected call leaves the address alone
+  EXPECT_EQ(address, 7u);  // a rejected call does not change the address
   ASSERT_EQ(cuMemAllocManaged(&address, 4, CU_MEM_ATTACH_HOST), CUDA_SUCCESS);
   EXPECT_EQ(cuMemFree(address), CUDA_SUCCESS);
 }

@@ -13,7 +13,7 @@ namespace {
 
 /// A sequence of random calls of one host thread. For each call, the sequence chooses the function
 /// of the driver API or the function of the runtime API that does the same work. The call's result,
-/// its effect on memory and the runtime's last error must be those of the model.
+/// its effect on memory and the runtime's last error must equal the model's.
 class Sequence {
  public:
   /// `is_alone`: whether no other thread allocates memory, so that a released address stays free.
@@ -74,9 +74,9 @@ class Sequence {
   unsigned below(size_t count) { return static_cast<unsigned>(random_() % count); }
   bool coin() { return below(2) == 0; }
   bool is_rare_case() { return below(8) == 0; }
-  // Returns a random memory, or null if there is none. Waits for the work of its stream if the
-  // stream belongs to another device than the current one: the default stream does not wait for
-  // that work.
+  // Returns a random memory, or null if there is none. Waits for the work of the memory's stream if
+  // the stream belongs to another device than the current device, because the default stream does
+  // not wait for that work.
   Memory* some() {
     if (memory_.empty()) return nullptr;
     Memory* const memory = &memory_[below(memory_.size())];

@@ -648,7 +648,7 @@ TEST_F(PtxFaults, NoPtxForTheDevice) {
             "9.0: set KERNKIT_CAPABILITY=100, or compile it with PTX of an earlier compute "
             "capability");
 }
-// Libraries such as those of CuPy have machine code for many capabilities, and PTX only for the
+// CuPy's libraries have machine code for many capabilities, and PTX only for the
 // newest capability.
 TEST_F(PtxFaults, PtxOfALaterCapabilityRunsInPlaceOfMachineCode) {
   EXPECT_EQ(choose_ptx({75, 80, 90}, {86}, 86), 80);

@@ -368,7 +368,7 @@ TEST_F(PtxMemoryModel, ReleaseAndAcquirePatterns) {
       passes("fence.acq_rel.gpu;\nst.global.u32 [%x+512], 1;", "ld.acquire.gpu.global.u32", "")
           .find("Read access at byte 0 of 544"),
       std::string::npos);
-  // Proxy fences are no memory fences.
+  // Proxy fences are not memory fences.
   EXPECT_EQ(reason("fence.proxy.alias;\n" + relaxed, "ld.acquire.gpu.global.u32", ""), nothing);
 }
 
@@ -407,7 +407,7 @@ TEST_F(PtxMemoryModel, ReductionsDoNotAcquire) {
   EXPECT_NE(of_two("red.global.add.u32 [%x+512], 1;"), "none");
 }
 
-// Unordered strong accesses to one word are no error if they have the same size.
+// Unordered strong accesses to one word are not an error if they have the same size.
 TEST_F(PtxMemoryModel, StrongAccesses) {
   const auto strong = [&](const std::string& load, RaceLevel level) {
     return passes("st.relaxed.gpu.global.u32 [%x+512], 1;", "ld.relaxed.gpu.global.u32", "", level,

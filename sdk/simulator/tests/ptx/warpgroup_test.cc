@@ -75,8 +75,8 @@ uint32_t offset_of(const Layout& layout, uint32_t row, uint32_t byte, uint32_t r
 uint64_t descriptor_of(const Layout& layout, uint32_t start, uint32_t rows) {
   uint64_t leading, stride;
   if (layout.swizzle == 0) {
-    // The distances between units, and between groups of eight rows. A transposed matrix has them
-    // in the opposite fields.
+    // The distances between units, and between groups of eight rows. In the descriptor of a
+    // transposed matrix the two distances are swapped.
     const uint64_t to_unit = rows / 8 * 128, to_rows = 128;
     leading = layout.transposed ? to_rows : to_unit;
     stride = layout.transposed ? to_unit : to_rows;

@@ -32,9 +32,9 @@ class InitCheck {
   InitCheck(const InitCheck&) = delete;
   InitCheck& operator=(const InitCheck&) = delete;
 
-  /// Returns a copy of the uses so far, with one entry for each kernel and pair of lines, that of
-  /// the use and that of the first read of the bits, ordered by kernel. Does not wait for kernels:
-  /// synchronise the device first.
+  /// Returns a copy of the uses so far, ordered by kernel, with one entry for each kernel and pair
+  /// of lines: the line of the use, and the line of the first read of the bits. Does not wait for
+  /// kernels: synchronise the device first.
   std::vector<UndefinedUse> uses() const;
 
  private:

@@ -13,7 +13,7 @@
 
 namespace kernkit::simulator {
 
-/// A simulated device. The defaults are those of an H100 (sm_90), with 1 GiB of memory.
+/// A simulated device. The defaults describe an H100 (sm_90) with 1 GiB of memory.
 struct CudaDevice {
   int compute_capability = 90;                   ///< compute capability, 90 for sm_90
   int sm_count = 132;                            ///< number of streaming multiprocessors (SMs)
@@ -73,11 +73,11 @@ enum class CudaFault {
 /// for work that has not begun, and throw only std::bad_alloc unless stated.
 class CudaRuntime {
  public:
-  /// Resets the runtime to these devices, numbered from 0: without memory in use, streams, events
-  /// and graphs, which become invalid, device 0 current in every thread, no last error, records,
-  /// plans, planted errors and faults, seed 0, kernels not run. Work that has not begun does not
-  /// run. With an empty list, calls that reach a device return cudaErrorNoDevice. Only one object
-  /// may exist at a time, and no other thread may call CUDA meanwhile.
+  /// Resets the runtime, with these devices, numbered from 0. Memory, streams, events and graphs
+  /// become invalid, and work that has not begun does not run. Errors, records, plans and faults
+  /// are deleted. Device 0 is current in every thread, the seed is 0, and kernels do not run. With
+  /// an empty list, calls that reach a device return cudaErrorNoDevice. Only one object may exist
+  /// at a time, and no other thread may call CUDA during the reset.
   explicit CudaRuntime(std::vector<CudaDevice> devices = {CudaDevice()});
   /// Resets the runtime, as the constructor does, to one device with the defaults of CudaDevice.
   /// Throws nothing.
@@ -119,9 +119,9 @@ class CudaRuntime {
   /// and its variant for a version, fail for an entry point of a version above it; other functions
   /// ignore the version. Throws nothing.
   void set_driver_version(int version);
-  /// Sets whether kernels run whose turn in their stream comes from now on. By default launches are
-  /// only recorded. A CUDA thread runs until it waits for other threads, and a block until it waits
-  /// for another block. Throws nothing.
+  /// Sets whether kernels run when their stream reaches the launch, from now on. By default
+  /// launches are only recorded. A CUDA thread runs until it waits for other threads, and a block
+  /// until it waits for another block. Throws nothing.
   void run_kernels(bool run);
   /// Sets the seed for the order of blocks and threads and for the delay of streams, from the next
   /// work on; one seed gives one order. With seed 0, the default, blocks and threads start in
@@ -135,8 +135,8 @@ class CudaRuntime {
   /// a multiple of 9: equal groups at the start, the end and around each eighth of the grid. Such a
   /// launch is reported on stderr. With `blocks` below 9 or `grid` 0, the default, or if a grid has
   /// no more than `blocks` blocks, all blocks run. This is for tensors of 2^32 elements:
-  /// allocations of 256 MiB and more occupy only the pages that are accessed, and their bytes are 0
-  /// instead of those of set_poison(). Throws nothing.
+  /// allocations of 256 MiB and more occupy only the pages that are accessed, and are filled with 0
+  /// instead of the byte of set_poison(). Throws nothing.
   void sample_blocks(uint64_t grid, unsigned blocks);
   /// Sets the byte that fills memory allocated from now on, and local memory of later kernels; 0xcd
   /// by default. A result that changes with the byte depends on uninitialised memory. Shared memory
