@@ -22,7 +22,7 @@ def assert_close(actual, expected, bound):
 
 def sum_bound(terms, magnitude, eps=EPS32):
     """Returns a bound on the error of a sum in any order: each addition rounds by at most eps / 2 of the sum of the
-    magnitudes. The bound also allows one rounding of every term, such as that of a product."""
+    magnitudes. The bound also allows one rounding of every term, such as the rounding of a product."""
     return terms * eps * magnitude
 
 

@@ -570,7 +570,7 @@ def check(result):
 
 
 def test_runtime_of_the_bindings():
-    """cuda-bindings links NVIDIA's runtime statically. Its functions are kernkit's, and share handles with the driver."""
+    """`kernkit run` replaces the static runtime of cuda-bindings by kernkit's, which shares handles with the driver."""
     x = normal(100)
     (address,) = check(runtime.cudaMalloc(x.nbytes))
     host_to_device = runtime.cudaMemcpyKind.cudaMemcpyHostToDevice

@@ -73,5 +73,5 @@ def test_products_are_accesses(run_client, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("options", [[], ["--seed", "3"]], ids=" ".join)
 def test_torch_with_the_bounds_of_blocks(run_client, tmp_path, options):
-    """With the bounds of the caching allocator's blocks no test of PyTorch accesses other memory than that of its tensors."""
+    """With the bounds of the caching allocator's blocks, tests of PyTorch access only the memory of their tensors."""
     assert check_suite(run_client, tmp_path / "results.xml", options, "torch", KERNKIT_TORCH_BLOCKS="1") >= 20

@@ -13,7 +13,7 @@ import pytest
 from test_client_faults import BY_ORDER, RUNNING
 
 SEEDS = 20
-CALLS = 5  # of each function with a seed
+CALLS = 5  # number of calls of each function with one seed
 OF_TORCH = ("event_is_recorded_twice", "event_is_of_the_wrong_stream", "wrong_stream_waits", "wait_precedes_the_work",
             "input_is_overwritten", "two_streams_write", "one_of_two_streams_is_awaited", "kernel_writes_too_early",
             "wait_is_in_another_branch", "result_is_read_on_another_stream")  # fmt: skip
@@ -83,7 +83,7 @@ def test_mistakes_in_cuda_are_wrong_within_some_seeds(run_program):
 
     names = [name for name in OF_CUDA if name != "freed_early"]
     assert wrong_results(run_once, names).keys() == set(names)
-    # memcheck ends the program, so that the mistake is alone.
+    # memcheck ends the program at this mistake, which therefore runs without other mistakes.
     assert wrong_results(run_once, ["freed_early"]).keys() == {"freed_early"}
 
 

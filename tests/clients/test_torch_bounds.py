@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""memcheck finds accesses past a tensor inside of the blocks of PyTorch's caching allocator, and only these."""
+"""memcheck finds accesses past a tensor inside of a block of PyTorch's caching allocator, and reports nothing else."""
 
 import json
 

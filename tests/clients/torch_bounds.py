@@ -37,7 +37,7 @@ def store_in_a_graph(has_fault):
         z = y + 1
         fill[(1,)](z, 101 if has_fault else 100, BLOCK=128)
         w = z * 3
-        del z  # its memory belongs to the graph, whose replays use the memory
+        del z  # the memory of z belongs to the graph, and each replay uses the memory
     for _ in range(2):
         graph.replay()
     return w.tolist() == [3] * 100
@@ -69,7 +69,7 @@ class Pointer:
 
 
 def memory_of_other_streams(_):
-    """Frees before work has run, on several streams: no access is wrong."""
+    """Frees tensors before the work of several streams has run. All accesses are valid."""
     side = torch.cuda.Stream()
     total = torch.zeros(100, device="cuda")
     for i in range(20):

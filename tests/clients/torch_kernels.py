@@ -389,7 +389,7 @@ def test_graphed_module():
     close(x.grad, module.weight.sum(0).expand(2, 3))
 
 
-# Kernels of Triton, and compilers.
+# Tests of kernels of Triton, and of compilers.
 
 
 # [scale]

@@ -52,8 +52,8 @@ std::string take_error() {
   return text;
 }
 
-// Selects what the callback does. With kRaises it raises the error kRaised, which the op must pass
-// on unchanged.
+// Selects what the callback does. With kRaises the callback raises the error kRaised, which the op
+// must pass on unchanged.
 int how_callback_behaves = 0;
 constexpr int kRaises = 2;
 constexpr char kRaised[] = "TypeError: scale(): takes 3 arguments (y, x, factor), got 0";
@@ -64,7 +64,7 @@ void check_error(const std::string& op, const std::string& names, const std::str
   check(kind == "TypeError" || kind == "ValueError" || kind == "RuntimeError", "kind", text);
   check(text.compare(kind_end + 2, op.size() + 4, op + "(): ") == 0, "op", text);
   const std::string remaining = text.substr(kind_end + 2 + op.size() + 4);
-  // The text starts with the name of an argument, or it is an error of the op itself: "takes ...",
+  // The text starts with the name of an argument, or is an error of the op itself: "takes ...",
   // "returns ..." or an error of a callback.
   bool named = remaining.find("takes ") == 0 || remaining.find("a callback ") == 0 ||
                remaining.find("returns ") == 0 || remaining.find("value: ") == 0;

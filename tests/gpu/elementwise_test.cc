@@ -48,8 +48,8 @@ TYPED_TEST(GpuElementwise, EveryAlignmentOfEveryPointer) {
   }
 }
 
-// The output is x, or it is y, or all three are one tensor. Calls with such tensors read and write
-// the same packs.
+// The output is x or y, or all three tensors are the same tensor. These calls read and write the
+// same packs.
 TYPED_TEST(GpuElementwise, InPlace) {
   using T = typename TypeParam::Element;
   constexpr int64_t kMost = 8192 + 4099;

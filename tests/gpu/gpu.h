@@ -83,9 +83,9 @@ class Stream {
 
 using testing::Hold;
 
-/// A vector of T in device memory, at the position set by place(). The memory around it holds a
-/// pattern, and kernels may not access it if AddressSanitizer checks device memory. Copies are
-/// enqueued on a stream; a copy to the host waits for the stream.
+/// A vector of T in device memory, at the position set by place(). The memory around the vector
+/// holds a pattern; if AddressSanitizer checks device memory, kernels may not access this memory.
+/// Copies are enqueued on a stream; a copy to the host waits for the stream.
 template <class T>
 class DeviceTensor {
  public:

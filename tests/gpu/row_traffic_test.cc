@@ -38,8 +38,8 @@ class GpuRowTraffic : public GpuTest {
   static constexpr uint64_t s = sizeof(T);
   static constexpr bool kIsDouble = sizeof(T) == 8;
 
-  // Calls test() for rows of 1, 2, 16 and 64 KiB, except those below `shortest` bytes. The rows of
-  // a call have 256 KiB in total.
+  // Calls test() for rows of 1, 2, 16 and 64 KiB, except rows of fewer than `shortest` bytes. The
+  // rows of a call have 256 KiB in total.
   template <class Test>
   void sweep(const Test& test, int64_t shortest = 0) {
     for (const int64_t bytes : {1 << 10, 1 << 11, 1 << 14, 1 << 16}) {

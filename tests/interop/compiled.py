@@ -18,7 +18,7 @@ TVM_FFI_FLAGS = ["-w", "-isystem", PACKAGE / "include"]
 def build(
     path: pathlib.Path, library: pathlib.Path, *options: str, include: pathlib.Path | None = None
 ) -> pathlib.Path:
-    """Compiles the file into the library, with the SDK's headers or those of `include`."""
+    """Compiles the file into the library, with the SDK's headers or the headers in `include`."""
     command = ["c++", "-std=c++17", "-shared", "-fPIC", *WARNINGS, *options]
     command += ["-I", include or ROOT / "sdk/include", "-isystem", PACKAGE / "include", path, "-o", library]
     subprocess.run(command, check=True)

@@ -51,7 +51,7 @@ def dtype_words(op, value):
 
 
 def line_of(op):
-    """Returns a line whose parsed form is that of the op: the same tokens with other spaces."""
+    """Returns a line that parses to the op: the tokens of the op's line, with other spaces."""
     def text_of(value):
         alias = "(out!)" if value.is_only_written else "(a!)" if value.is_written else "(a)" if value.is_alias else ""
         text = f"{value.type}{alias}{'[]' * value.is_list}{'?' * value.is_optional} {value.name}"

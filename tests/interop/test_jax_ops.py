@@ -333,7 +333,7 @@ assert run.call(jax.numpy.ones(5)).tolist() == [2] * 5
 
 
 def test_a_program_with_other_attributes_than_the_line_is_rejected(ops):
-    """A program that was compiled for other attributes than those of the line, by an older build of the library, is
+    """A program that an older build of the library compiled, for other attributes than the line has now, is
     rejected."""
     def call(**attributes):
         return jax.ffi.ffi_call("shaped.scale", jax.ShapeDtypeStruct((3,), "float32"))(normal(3), **attributes).block_until_ready()

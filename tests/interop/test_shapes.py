@@ -104,8 +104,8 @@ def test_metadata_and_sections_have_the_parsed_line(library):
 
 
 def test_generated_files_need_only_the_parsed_line(library):
-    """The generated files depend on the parsed form only: the text of the line appears in docstrings and comments
-    alone."""
+    """The generated files depend on the parsed form only: the text of the line appears only in docstrings and
+    comments."""
     ops = [op for op in read_ops(library) if not re.search("['\"\\\\]", op.line)]
     marked = [dataclasses.replace(op, line=f"<<{i}>>") for i, op in enumerate(ops)]
 

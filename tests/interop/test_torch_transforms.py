@@ -34,7 +34,7 @@ def test_a_gradient_is_never_silently_wrong(torch_ops):
 
 
 def test_a_plain_function_is_opaque_to_torch(torch_ops, plain):
-    """An operator increases the version of a written tensor and has a gradient; a plain function does not do so."""
+    """An operator increases the version of a written tensor and has a gradient; a plain function does neither."""
     x, y = normal(3, 8).requires_grad_(), normal(3, 4)
     before = y._version
     plain.silu_and_mul(y, x)
@@ -92,8 +92,8 @@ def test_training_steps_through_compile_equal_torchs(shaped, rows, root, tmp_pat
 
 @pytest.mark.parametrize("with_weight", [False, True])
 def test_gradients_of_the_named_backward_are_torchs(torch_ops, with_weight):
-    """Gradients by the backward that an op names equal torch's, also if the incoming gradient is not contiguous, like
-    that of a sum."""
+    """Gradients by the backward that an op names equal torch's, also if the incoming gradient is not contiguous, as
+    for a sum."""
     def gradients(f):
         x, weight = normal(3, 8).requires_grad_(), normal(8).requires_grad_() if with_weight else None
         f(x, weight, 1e-3).sum().backward()

@@ -79,8 +79,8 @@ def test_beside_a_linked_runtime(objects, tmp_path):
     subprocess.run(["c++", "-shared", objects["ours"], "-Wl,--no-as-needed", host, "-o", library], check=True)
     symbols = subprocess.run(["nm", "-D", library], check=True, capture_output=True, text=True).stdout
     assert "TVMFFI" not in symbols
-    # With kernkit's macros, an else after a check belongs to the preceding if; with tvm-ffi's macros it belongs to the
-    # check.
+    # With kernkit's macros, an else after a check belongs to the preceding if; with tvm-ffi's macros, the else
+    # belongs to the check.
     tvm_ffi.load_module(str(library)).ours(X, False, False)
 
 
@@ -155,7 +155,7 @@ def test_the_page_lists_supported_and_unsupported_headers():
 
 
 def test_calls_of_the_kept_run_match_the_page():
-    """The ratios in docs/bring-your-tvm-ffi-library.md are those of the recorded run, which compiled one source with
+    """The ratios in docs/bring-your-tvm-ffi-library.md come from the recorded run, which compiled one source with
     kernkit's and with tvm-ffi's headers by the same compiler."""
     rows = json.loads((compiled.ROOT / "bench/results/tvm_ffi_compat/run.json").read_text())["rows"]
     median = {row["name"].removesuffix("/real_time"): statistics.median(row["samples"]) for row in rows}

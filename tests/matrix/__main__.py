@@ -6,8 +6,8 @@ the matrix, one axis at a time.
 
 Compilers of Debian must be installed; packages of PyPI are installed into build/matrix/environments. The output is a line
 for each cell; FILE, build/matrix/record.json by default, gets the entries. Cells that FILE has and that did not run again
-remain. The exit code is 1 if a cell failed, 2 if a word is no axis and no cell. build/matrix/CELL/log has what the programs
-printed.
+remain. The exit code is 1 if a cell failed, 2 if a word is neither an axis nor a cell. build/matrix/CELL/log has the
+output of the programs.
 """
 
 import argparse

@@ -65,6 +65,6 @@ def chosen(words: List[str]) -> List[Cell]:
     known = {word for cell in CELLS for word in (cell.axis, cell.name)}
     for word in words:
         if word not in known:
-            raise ValueError(f'"{word}" is no axis and no cell of the matrix; axes: {", ".join(dict.fromkeys(cell.axis for cell in CELLS))}; '
+            raise ValueError(f'"{word}" is neither an axis nor a cell of the matrix; axes: {", ".join(dict.fromkeys(cell.axis for cell in CELLS))}; '
                              f'cells: {", ".join(cell.name for cell in CELLS)}')  # fmt: skip
     return [cell for cell in CELLS if not words or cell.axis in words or cell.name in words]

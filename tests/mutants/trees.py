@@ -73,7 +73,7 @@ def files_of(root: pathlib.Path) -> List[str]:
 
 
 class Tree:
-    """A copy of the repository with its own build. Files equal those of the root, except for planted mutants."""
+    """A copy of the repository with its own build. Files equal the files of the root, except for planted mutants."""
 
     def __init__(self, root: pathlib.Path, folder: pathlib.Path, jobs: int):
         self.root, self.folder, self.jobs = root, folder, jobs

@@ -24,8 +24,8 @@ class Format:
 
     name: str
     suffix: str
-    code: str  # format character of module struct; `integer` is that of the integer with the same size
-    integer: str
+    code: str  # format character of module struct
+    integer: str  # format character of the integer with the same size
     bits: int  # bits of the mantissa, including the hidden bit
     least: int  # exponent of the smallest normal number
 
@@ -235,7 +235,7 @@ def _divided(x, y):
     return x / y
 
 
-# Exact functions, whose results equal those of the C library.
+# Exact functions, whose results equal the C library's.
 for _name in ("fabs", "sqrt", "floor", "ceil", "trunc", "round", "rint", "nearbyint", "logb"):
     FUNCTIONS[_name] = Function(f"{_name}{{f}}(x)", 1)
 for _name in ("fmin", "fmax", "fmod", "remainder", "fdim", "copysign", "nextafter"):

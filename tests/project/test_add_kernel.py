@@ -105,7 +105,7 @@ void plus_cuda(kernkit::TensorView y) {
   kernkit::cuda::Launch launch(y);
   launch(plus_kernel, {(y.numel() + 127) / 128, 128}, y.numel(), y.data<float>());
 }
-// What kernkit's runtime has not is no error of the linker.
+// A function that kernkit's runtime lacks does not make the linker fail.
 cudaError_t array(cudaArray_t* made, const cudaChannelFormatDesc* format) {
   return cudaMallocArray(made, format, 1, 1, 0);
 }
@@ -479,6 +479,6 @@ def test_the_page_s_library_compiles_with_nvcc(prefix, example, tmp_path):
     run("cmake", "--build", example / "build")
     library = example / "build/libgpu_ops.so"
     kernels = cuobjdump(library, "--list-elf")
-    # The kernels are those of CUB and of CUTLASS; those of cuBLAS are in a separate library.
+    # The library has kernels of CUB and of CUTLASS. cuBLAS is a separate library, with its own kernels.
     assert kernels.count("sm_90") >= 2, kernels
     assert "libcublas.so" in run("readelf", "-d", library)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The host files of a row kernel compile faster than those of the same op on tvm-ffi's headers."""
+"""The host files of a row kernel compile faster than the host files of the same op on tvm-ffi's headers."""
 
 import pytest
 from commands import timed

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tables of docs/conformance.md are those of the rules and of the recorded results.
+"""The tables of docs/conformance.md agree with the rules and with the recorded results.
 
 Run as a program, this file writes the tables again: python tests/project/test_conformance_page.py"""
 

@@ -108,7 +108,7 @@ def test_each_page_names_the_next():
 
 
 def folders_of(root):
-    """Returns the folders of the repository; those of sdk/ replace sdk/, for example "sdk/include/"."""
+    """Returns the folders of the repository, with the folders in sdk/, such as "sdk/include/", in place of sdk/."""
     tracked = subprocess.run(["git", "ls-files"], cwd=root, capture_output=True, text=True)
     if tracked.returncode:
         pytest.skip("this copy has no git repository")

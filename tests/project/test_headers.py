@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each public header compiles alone and includes no large header."""
+"""Each public header compiles without other includes before it, and includes no large header."""
 
 import pathlib
 import re
@@ -12,7 +12,7 @@ INCLUDE = pathlib.Path(__file__).resolve().parents[2] / "sdk/include"
 SHIM = INCLUDE.parent / "simulator/shim"
 SIMULATOR = INCLUDE.parent / "simulator/include"
 HEADERS = sorted(p.relative_to(folder) for folder in (INCLUDE, SIMULATOR) for p in folder.rglob("*.h"))
-# Headers that a kernel's file includes: not those for testing, CUDA and hosts.
+# Headers that a kernel's file includes, without the headers for testing, CUDA and hosts.
 LIGHT = [h for h in HEADERS if h.parts[1] not in ("testing", "cuda", "cuda_on_cpu", "simulator", "host")]
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 

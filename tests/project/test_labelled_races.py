@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The score of racecheck on labelled programs, without a suite: its programs are no part of this repository."""
+"""The score of racecheck on labelled programs, tested without the suites, which are not in this repository."""
 
 import json
 import sys
@@ -60,7 +60,7 @@ def test_kinds_of_bugs(suites):
 
 
 def test_results_are_those_of_their_rows(root, suites):
-    """The tables in docs/racecheck.md are those of bench/results/labelled_races."""
+    """The tables in docs/racecheck.md agree with bench/results/labelled_races."""
     labels, score = suites
     page = (root / "docs/racecheck.md").read_text()
     files = sorted((root / "bench/results/labelled_races").glob("*.json"))

@@ -75,7 +75,7 @@ def run(*words):
 def test_an_unknown_word_is_rejected():
     result = run("g++-99")
     assert result.returncode == 2
-    assert result.stderr.startswith('./kk matrix: "g++-99" is no axis and no cell of the matrix; axes: compiler, standard, CUDA, Python, apache-tvm-ffi;')
+    assert result.stderr.startswith('./kk matrix: "g++-99" is neither an axis nor a cell of the matrix; axes: compiler, standard, CUDA, Python, apache-tvm-ffi;')
 
 
 def test_words_choose_cells(matrix):

@@ -185,7 +185,7 @@ def test_ptxas_takes_each_text(ran, texts, tmp_path):
 
 @pytest.mark.all
 def test_ptxas_takes_each_unsupported_form(tmp_path):
-    """ptxas accepts each form on the list of unsupported forms, so that each is a form of the ISA."""
+    """ptxas accepts each form on the list of unsupported forms, so that the list contains only forms of the ISA."""
     ptxas = tool("ptxas")
     if not ptxas:
         pytest.skip("ptxas is not installed")

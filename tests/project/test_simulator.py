@@ -61,8 +61,8 @@ def with_contracts(root, tmp_path_factory):
 
 @pytest.mark.slow
 def test_contracts(prefix, with_contracts):
-    """Contract tests of an op with a CUDA implementation include those for a GPU; contract tests of an op without a
-    CUDA implementation do not."""
+    """Contract tests of an op with a CUDA implementation include tests for a GPU; contract tests of an op without
+    a CUDA implementation do not."""
     shift = run(build(with_contracts, prefix, target="contract_test"))
     negate = run(build(with_contracts, prefix, target="negate_contract_test"))
     assert "OK ] Contract/shift.Capture" in shift and "OK ] Contract/shift.ByteOffset" in shift

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The simulator is a separate component, which can be built alone and whose layers do not include each other."""
+"""The simulator is a separate component: it can be built by itself, and its layers do not include each other."""
 
 import collections
 import os

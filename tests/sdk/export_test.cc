@@ -219,7 +219,7 @@ TEST_F(Export, NoArgumentsNeedNoArray) {
                "TypeError: scale_vector(): takes 2 arguments (y, x), got -2147483648");
 }
 
-// Messages name arguments as the schema line does, also those of errors that the kernel throws.
+// Messages, also of errors that the kernel throws, name arguments as the schema line does.
 TEST_F(Export, NamesAreTheSchemas) {
   HostTensor<double> y({2, 3});
   EXPECT_EQ(error(__tvm_ffi_rejected, {pointer(kKernkitDLTensorPtr, y.dl()), x}),

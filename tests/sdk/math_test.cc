@@ -196,8 +196,8 @@ TYPED_TEST(Math, SameBitsWithEveryInstructionSet) {
   cpu::detail::chosen_machine() = cpu::detail::find_machine();
 }
 
-// The results equal those of torch 2.15 on the CPU, except that gelu of torch drops the sign of a
-// zero.
+// The results equal the results of torch 2.15 on the CPU, except that torch's gelu drops the sign
+// of a zero.
 TEST(MathValues, SpecialValuesAreThoseOfPyTorch) {
   const float inf = std::numeric_limits<float>::infinity(), nan = std::nanf("");
   const float least = std::numeric_limits<float>::denorm_min();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// On the CPU, a large grid runs 16 blocks at its start, at its end and around every eighth of it.
+// On the CPU, a large grid runs 16 blocks at its start, at its end and around every eighth.
 #include "../gpu/checked_ranges.h"
 
 #include <algorithm>

@@ -167,7 +167,7 @@ TEST_F(Races, FunctionsOfTheHost) {
   }
 }
 
-// Nodes of a graph are ordered by its edges alone, not by the order of capture.
+// Only the edges of a graph order the graph's nodes; the order of capture does not.
 TEST_F(Races, BranchesOfAGraph) {
   for (const bool joined : {true, false}) {
     const size_t before = races();

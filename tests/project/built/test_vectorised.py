@@ -64,7 +64,7 @@ def flags(root):
 def loops(compiler, level, root, dlpack_include, object_file, source=OPS, pattern="LoopsOf<"):
     """Compiles a source and returns {loop: its instructions}."""
     if not shutil.which(compiler) or os.uname().machine != "x86_64":
-        pytest.skip(f"{compiler} is not installed, or this is no x86-64")
+        pytest.skip(f"{compiler} is not installed, or this machine is not x86-64")
     command = [compiler, "-x", "c++", "-std=c++17", level, *flags(root), "-DKERNKIT_COMPILED",
                "-Wno-pass-failed", "-I", root / "sdk/include", "-isystem", dlpack_include, "-c", "-",
                "-o", object_file]  # fmt: skip

@@ -140,8 +140,8 @@ EXPORTED int __tvm_ffi_op(void* self, const Any* args, int32_t num_args, Any* re
 #ifdef FAULT_NEVER_RETURNS
   if (args[0].type_index == 0) pause();
 #endif
-  if (!is_tensor(&args[0])) return fail(KIND, MESSAGE("op(): y is no tensor"), result);
-  if (!is_number(&args[1])) return fail(KIND, MESSAGE("op(): factor is no number"), result);
+  if (!is_tensor(&args[0])) return fail(KIND, MESSAGE("op(): y is not a tensor"), result);
+  if (!is_number(&args[1])) return fail(KIND, MESSAGE("op(): factor is not a number"), result);
   return 0;
 }
 

@@ -140,7 +140,7 @@ def test_first_difference():
 
     assert first(FIRST, FIRST) is None
     assert first(FIRST, FIRST, FIRST.replace("0c", "0d")) == (0, (2, 2), "add<float, 4>", (5, 7), "0c", "add<float, 4>")
-    # The last line of a launch counts: that of the last kernel which the launch's kernel launched.
+    # The last line of a launch counts: the last kernel that the launch's kernel launched wrote this line.
     assert first(FIRST + "1 1 0e child\n", "1 1 0e child\n" + FIRST.split("\n", 1)[1]) is None
     missing = first(FIRST, "1 1 0a fill\n")
     assert missing[1:] == ((2, 1), "add<float, 4>", (5, 6), "0b", "")
@@ -165,7 +165,7 @@ chunk 0 0 8 11 0000000000000000 {} 00010002
 
 
 def test_bytes_that_one_run_did_not_change():
-    """A run that leaves a word as it was has no bytes for its chunk."""
+    """For a chunk that a run did not change, the outputs of the run have no bytes."""
     a = determinism.Outputs(OUTPUTS.format("0000000001000000"))
     b = determinism.Outputs(OUTPUTS.split("chunk")[0] + "chunk 0 0 8 11\n")
     expected = ["written by: Atomic access (k.cu:6)", "written by: Write access (k.cu:5)"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The simulator's device attributes and properties are complete, agree with each other, and are those of the simulated
+"""The simulator's device attributes and properties are complete, agree with each other, and match the simulated
 capability. Names and members are read from the toolkit's header, so that a new attribute or property fails a test."""
 
 import re

@@ -118,7 +118,7 @@ def test_a_wheel_without_auditwheel(rendered, tmp_path):
 
 
 def test_a_file_that_the_driver_cannot_write(rendered, tmp_path):
-    """An error of the operating system becomes an error message of ./kk, like that of `kernkit`."""
+    """An error of the operating system becomes an error message of ./kk, as in `kernkit`."""
     (rendered / "build").write_text("a file, not a folder")
     program(tmp_path / "bin/cmake")
     result = driver(rendered, "test", "silu_and_mul", path=tmp_path / "bin")

@@ -82,8 +82,8 @@ def test_the_reason_why_a_program_cannot_run_is_reported(linked, message_of, sou
 
 
 def test_the_capability_is_that_of_the_objects_of_a_separable_program(linked):
-    """The compute capability is that of the program's own PTX, not of libcudadevrt.a, which nvcc -rdc=true links and
-    which has machine code and newer PTX."""
+    """The program's own PTX determines the compute capability, not libcudadevrt.a, which nvcc -rdc=true links and which
+    has machine code and newer PTX."""
     objects = fatbin((1, 80, 0), name="own") + fatbin((2, 75, 0), (2, 90, 0), (1, 121, 0), name="device_runtime")
     program = linked(ALONE + fatbin((2, 75, 0)) + objects.replace(".nv_fatbin", "__nv_relfatbin"), "libcudart.so.13")
     assert read_architectures(program) == ["sm_75", "sm_90", "compute_80", "compute_121"]

@@ -349,8 +349,8 @@ def test_development_files_leave_and_come_back(library, capsys):
     assert (record["answers"]["dev"], record["answers"]["parts"]) == ("installed", "")
     assert not development.exists() and (library / "README.md").read_text().startswith("Ours.\n")
     assert not any(manifest.changes(str(library / "third_party/kernkit"))) and git(library, "status", "--porcelain") == ""
-    # The record in third_party/kernkit alone restores the rendering: neither its commit nor third_party/kernkit_dev
-    # exists.
+    # The record in third_party/kernkit is sufficient to restore the rendering, without the rendering's commit and
+    # without third_party/kernkit_dev.
     shutil.rmtree(library / ".git")
     git(library, "init", "--quiet")
     commit(library, "Squashed")
@@ -371,7 +371,7 @@ def test_a_kept_rendering_needs_both_folders(library, tmp_path):
     (library / copied).open("a").write("// ours\n")
     (tmp_path / "none").mkdir()
     assert not kept_rendering.restore(str(library), str(tmp_path / "none"))
-    manifest.write(str(library / "third_party/kernkit_dev"), "0.1.0")  # the manifest is now that of another rendering
+    manifest.write(str(library / "third_party/kernkit_dev"), "0.1.0")  # a manifest of another rendering
     assert not kept_rendering.restore(str(library), str(tmp_path / "none"))
     shutil.rmtree(library / "third_party/kernkit_dev")
     assert not kept_rendering.restore(str(library), str(tmp_path / "none")) and not any((tmp_path / "none").iterdir())

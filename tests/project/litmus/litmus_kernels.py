@@ -3,7 +3,7 @@
 PTX. A thread of a litmus program is the first lane of a warp; all lanes of the warp execute its barriers."""
 
 TYPES = {1: "u8", 2: "u16", 4: "u32", 8: "u64"}
-REGISTERS = {1: "r", 2: "h", 4: "r", 8: "l"}  # constraints of inline PTX; there is none for 8 bits
+REGISTERS = {1: "r", 2: "h", 4: "r", 8: "l"}  # constraints of inline PTX; 8 bits have no constraint of their own
 VARIABLES = {1: "word", 2: "half", 4: "word", 8: "wide"}
 
 
@@ -12,7 +12,7 @@ def statement(template, outputs="", inputs=""):
 
 
 def qualifiers(op):
-    """The order and the scope of an operation. A weak or volatile operation has no scope."""
+    """Returns the order and the scope of an operation as PTX text. A weak or volatile operation has no scope."""
     return op.order if op.order in ("weak", "volatile") else f"{op.order}.{op.scope}"
 
 
@@ -32,7 +32,7 @@ def barrier_text(op):
 
 
 def access(op, shared):
-    """The statement of a memory operation and the variable of its result."""
+    """Returns the C++ statement of a memory operation. The result of the operation is in VARIABLES[op.size]."""
     space, kind, variable = ("shared" if shared else "global"), TYPES[op.size], VARIABLES[op.size]
     address = f'"{"r" if shared else "l"}"({op.location} + {op.at})'
     register = REGISTERS[op.size]

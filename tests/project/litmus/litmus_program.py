@@ -44,8 +44,8 @@ class Thread:
 
 @dataclasses.dataclass(frozen=True)
 class Program:
-    """name: a C identifier. shared: the locations that are in shared memory; all threads of such a program are in one
-    block. cluster: the number of blocks in a cluster."""
+    """A litmus program. name: a C identifier. shared: the locations that are in shared memory; all threads of a program
+    with shared locations are in one block. cluster: the number of blocks in a cluster."""
 
     name: str
     threads: tuple

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Enumerates the executions of a litmus program that the memory consistency model of the PTX ISA allows, and their
-data races. Section numbers are those of PTX ISA 9.0.
+data races. Section numbers refer to PTX ISA 9.0.
 
 An execution is a choice of the write that each read reads (and of the Fence-SC order), for which a coherence order
 exists that satisfies the axioms of section 8.10. A relation is a list of bit masks: bit j of relation[i] is set if
@@ -47,7 +47,7 @@ class Event:
 
     @property
     def strong(self):
-        """8.4: fences, and memory operations with a qualifier other than .weak."""
+        """Returns whether the operation is a fence, or a memory operation with another order than weak (8.4)."""
         return self.op.kind == "fence" or self.memory and self.op.order != "weak"
 
     @property
@@ -72,7 +72,7 @@ class Event:
 
 
 def overlap(a, b):
-    """8.2.1."""
+    """Returns whether two memory operations overlap (8.2.1)."""
     if not (a.memory and b.memory) or a.op.location != b.op.location:
         return False
     return a.op.at < b.op.at + b.op.size and b.op.at < a.op.at + a.op.size
@@ -152,12 +152,12 @@ class Candidate:
         self.assume_acquire = assume_acquire
 
     def includes(self, scope, a, b):
-        """8.5: whether the scope of an operation of block a includes the threads of block b."""
+        """Returns whether the scope of an operation of block a includes the threads of block b (8.5)."""
         cluster = self.program.cluster
         return a == b if scope == "cta" else a // cluster == b // cluster if scope == "cluster" else True
 
     def morally_strong(self, i, j):
-        """8.7."""
+        """Returns whether two operations are morally strong relative to each other (8.7)."""
         a, b = self.events[i], self.events[j]
         if a.thread != b.thread:
             if not (a.strong and b.strong):
@@ -167,8 +167,8 @@ class Candidate:
         return same_location(a, b) if a.memory and b.memory else True
 
     def barrier_edges(self):
-        """8.9.4, items 2 and 3: in each phase of a barrier, arrivals synchronise with the operations that wait. An
-        arrival at a cluster's barrier with .relaxed orders no memory operations."""
+        """Returns the pairs of an arrival at a barrier and a wait in the same phase (8.9.4, items 2 and 3). An arrival
+        at a cluster's barrier with .relaxed orders no memory operations."""
         edges = [0] * self.n
         for i, a in enumerate(self.events):
             for j, b in enumerate(self.events):
@@ -183,8 +183,8 @@ class Candidate:
         return edges
 
     def patterns(self, assume_acquire):
-        """8.8: (first operation, write) of the release patterns, (read, last operation) of the acquire patterns. With
-        assume_acquire, each strong read is followed by a fence of scope sys in an acquire pattern."""
+        """Returns ([(first operation, write)] of the release patterns, [(read, last operation)] of the acquire
+        patterns), see 8.8. With assume_acquire, each strong read is followed by an assumed fence of scope sys."""
         released, acquired = [], []
         for i, a in enumerate(self.events):
             if a.releases:
@@ -204,7 +204,7 @@ class Candidate:
         return released, acquired
 
     def sources(self, i):
-        """The writes that read i may read, with -1 for the initial write of the location."""
+        """Returns the writes whose value read i may return; -1 is the initial write of the location."""
         event = self.events[i]
         found = []
         if event.outcome is None or event.outcome(0):
@@ -240,7 +240,7 @@ class Candidate:
         return found
 
     def thin_air(self, source):
-        """8.10.4: conditions make later operations depend on a read."""
+        """Returns whether values appear out of thin air (8.10.4). Operations after a condition depend on its read."""
         edges = [0] * self.n
         for i in self.reads:
             if source[i] >= 0:
@@ -250,7 +250,7 @@ class Candidate:
         return not acyclic(edges)
 
     def observation(self, source):
-        """8.9.2."""
+        """Returns the observation order (8.9.2)."""
         order = [0] * self.n
         for i in self.reads:
             if source[i] >= 0 and self.moral[i] >> source[i] & 1:
@@ -263,7 +263,7 @@ class Candidate:
         return order
 
     def fence_orders(self):
-        """8.9.3: yields the orders of the pairs of morally strong fence.sc operations of different threads."""
+        """Yields the orders of the pairs of morally strong fence.sc operations of different threads (8.9.3)."""
         fences = [i for i in range(self.n) if self.events[i].sc_fence]
         fixed, open_pairs = [0] * self.n, []
         for i, j in itertools.combinations(fences, 2):
@@ -279,7 +279,7 @@ class Candidate:
                 yield order
 
     def base_causality(self, observation, fences):
-        """8.9.4 and 8.9.5."""
+        """Returns the base causality order (8.9.4 and 8.9.5)."""
         edges = [self.po[i] | fences[i] | self.barriers[i] for i in range(self.n)]
         for first, write in self.released:
             for read, last in self.acquired:
@@ -294,7 +294,8 @@ class Candidate:
         return closure(edges)
 
     def causality(self, base, observation):
-        """8.9.5: base causality between operations on the same memory, also after an observation."""
+        """Returns the causality order (8.9.5): base causality between operations on the same memory, also after an
+        observation."""
         same = [base[i] & self.overlaps[i] for i in range(self.n)]
         order = list(same)
         for i in range(self.n):
@@ -304,7 +305,7 @@ class Candidate:
         return order
 
     def consistent(self, source, base, cause, fences):
-        """Whether the axioms of 8.10 hold for some coherence order."""
+        """Returns whether the axioms of 8.10 hold for some coherence order."""
         # The operations of a barrier synchronise with one another. No other operation precedes itself.
         if any(base[i] >> i & 1 for i in range(self.n) if self.events[i].op.kind not in BARRIERS):
             return False
@@ -318,8 +319,7 @@ class Candidate:
         )
 
     def coherent(self, source, cause, writes):
-        """Whether the axioms hold at one location, whose writes are morally strong pairs or related by causality in the
-        given order."""
+        """Returns whether the axioms hold at one location for this order of its writes."""
         n = self.n
         coherence = [0] * n
         for position, i in enumerate(writes):
@@ -353,7 +353,7 @@ class Candidate:
         return acyclic(edges)  # 8.10.5
 
     def races(self, cause):
-        """8.7.1, as a set of pairs of places."""
+        """Returns the data races (8.7.1) as a set of pairs of places."""
         found = set()
         for i in range(self.n):
             for j in range(i + 1, self.n):
@@ -367,7 +367,7 @@ class Candidate:
 
 @dataclasses.dataclass(frozen=True)
 class Execution:
-    """values: {place of a read: the value that its last iteration returned}. races: pairs of places."""
+    """An execution. values: {place of a read: the value that its last iteration returned}. races: pairs of places."""
 
     values: dict
     races: frozenset
@@ -395,8 +395,9 @@ def executions(program, assume_acquire=False):
 
 @dataclasses.dataclass(frozen=True)
 class Verdict:
-    """level: error, warn or none; either, if a report at error or at warn is right; None if the program has a data race
-    in some executions only. pairs: the data races of all executions. always: those in each execution."""
+    """The expected result of racecheck. level: error, warn or none; either, if a report at error or at warn is right;
+    None if the program has a data race in some executions only. pairs: the data races that occur in any execution.
+    always: the data races that occur in every execution."""
 
     level: object
     executions: int

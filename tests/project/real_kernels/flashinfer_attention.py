@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares FlashInfer's attention with a double-precision reference, softmax(q k^T / sqrt(head_size)) v. Each library
 implements one kind of attention for one head size and one dtype, such as "single_decode_64_float16". A second dtype in
-the name is that of the keys and values, which the reference converts to float64 without scaling:
+the name is the dtype of the keys and values, which the reference converts to float64 without scaling:
 "single_decode_64_float16_float8_e4m3fn"."""
 
 import itertools

@@ -15,7 +15,7 @@ ADDRESSES = {
 
 
 def addresses_file(**values):
-    """Returns the content of addresses.toml in which these values replace those of ADDRESSES."""
+    """Returns the content of addresses.toml in which these values replace values of ADDRESSES."""
     return "".join(f'{key} = "{value}"\n' for key, value in {**ADDRESSES, **values}.items())
 
 

@@ -27,7 +27,7 @@ NAME = "rehearsed_ops"
 
 
 def environment_without(*names, **values):
-    """Returns this process's environment variables without those of pip, of ./kk and of the compiled library."""
+    """Returns this process's environment variables, without variables of pip, of ./kk and of the compiled library."""
     inherited = {key: value for key, value in os.environ.items() if not key.startswith(("KK_", "VIRTUAL_ENV", *names)) and key != "LIBRARY"}
     return {**inherited, **values}
 

@@ -102,7 +102,7 @@ def test_nothing_is_loaded_from_elsewhere(site):
 
 
 def test_links_to_sources_have_no_invented_address(root, site):
-    """While addresses.toml has no address, names of source files are no links. test_links_to_sources tests links with
+    """While addresses.toml has no address, names of source files are not links. test_links_to_sources tests links with
     an address."""
     if 'source_url = "unset"' not in (root / "addresses.toml").read_text():
         pytest.skip("addresses.toml has the address of the repository")
@@ -179,7 +179,7 @@ def test_planted_fault_is_reported(red, name):
 
 
 def test_planted_faults_are_all_that_is_reported(red):
-    """Only planted faults are reported. Since the build passes without the faults, each fault alone makes the build
+    """Only planted faults are reported. Since the build passes without the faults, each single fault makes the build
     fail."""
     lines = [line for line in red[1].splitlines() if "WARNING" in line or line.startswith(("sdk/", "kernkit "))]
     unexpected = [line for line in lines if not any(fault[3] in line or "lanted" in line for fault in FAULTS.values())]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A library without third_party/kernkit_dev is built from third_party/kernkit alone, and its tests and commands use an
+"""A library without third_party/kernkit_dev is built from third_party/kernkit only, and its tests and commands use an
 installed kernkit."""
 
 import json

@@ -417,7 +417,8 @@ TEST(CpuElementwiseSizes, LongLoopsStartAtALineOfTheOutput) {
   detail::cached_machine = &here;
 }
 
-// The sizes of all arrays add up: three arrays of 1 MiB are as long a loop as one of 3 MiB.
+// The sizes of all arrays add up: a loop over three arrays of 1 MiB has the same length as a loop
+// over one array of 3 MiB.
 TEST(CpuElementwiseSizes, ThreadsShareLoopsByTheBytesOfAllArrays) {
   static std::atomic<bool> helped;
   static std::thread::id caller;

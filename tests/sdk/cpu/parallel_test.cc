@@ -217,7 +217,7 @@ TEST_F(CpuParallel, MakesRoomForASecondCaller) {
     }
     becomes_true([&] { return second_started.load(); });
     if (std::this_thread::get_id() != caller) {
-      EXPECT_LT(index, 4);  // started before the second caller
+      EXPECT_LT(index, 4);  // pieces that started before the second caller
     }
   });
   first_done = true;

@@ -129,7 +129,7 @@ TYPED_TEST(CpuRows, NormAndSoftmaxAreRight) {
 }
 
 // The results of a row have the same bits for every instruction set and number of threads, in a
-// batch and alone.
+// batch and as the only row.
 TYPED_TEST(CpuRows, BitsDependOnTheRowAlone) {
   using T = TypeParam;
   for (const int64_t d : kWidths) {

@@ -132,8 +132,8 @@ TYPED_TEST(CudaRowsOf, NormAndSoftmaxAreRight) {
   }
 }
 
-// The results of a row have the same bits alone and among other rows, at any address, and in each
-// run.
+// The results of a row have the same bits as the only row and among other rows, at any address, and
+// in each run.
 TYPED_TEST(CudaRowsOf, BitsDependOnTheRowAlone) {
   using T = TypeParam;
   for (const int64_t d : this->widths()) {

@@ -167,7 +167,7 @@ TEST(Shapes, DotsAloneAreTheShapeOfAnother) {
 }
 
 // Each of these lines lacks one of the conditions under which the shape of a whole output is
-// compared with that of the first input.
+// compared with the shape of the first input.
 TEST(Shapes, DotsRequireOnlyWhatTheLineDeclares) {
   const TensorArgument<float> x({2, 3});
   const TensorArgument<double> wide({2, 3});

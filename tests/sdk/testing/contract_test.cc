@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests of the contract suite: for each rule an op that breaks it, which fails this rule alone.
+// Tests of the contract suite: for each rule, an op that breaks the rule fails this rule only.
 #include "kernkit/testing/contract.h"
 
 #include <gtest/gtest-spi.h>

@@ -38,7 +38,7 @@ TEST(DType, Names) {
   EXPECT_EQ(name(make_dtype(DTypeCode::kFloat4E2M1FN, 4, 2)), "float4_e2m1fnx2");
 }
 
-// The numbers are those of dlpack.h, whose names are the names of ml_dtypes in capitals.
+// The numbers come from dlpack.h, where the names of ml_dtypes are in capitals.
 TEST(DType, SmallFloatNames) {
   EXPECT_EQ(name(raw(7, 8, 1)), "float8_e3m4");
   EXPECT_EQ(name(raw(8, 8, 1)), "float8_e4m3");
