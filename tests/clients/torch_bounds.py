@@ -48,7 +48,7 @@ def store_to_freed_memory(has_fault):
     y = torch.zeros(100, device="cuda")
     address = y.as_strided((100,), (1,))
     interface = Pointer(address.data_ptr())
-    fill[(1,)](interface, 100, BLOCK=128)  # before the tensor is freed
+    fill[(1,)](interface, 100, BLOCK=128)  # stores while the tensor exists
     del y, address
     if has_fault:
         torch.cuda.synchronize()

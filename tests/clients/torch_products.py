@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls cuBLAS by a C++ library that is linked against cuBLAS, cuDNN and NCCL, and compares products with PyTorch's. The
-argument is a folder for the library. Prints `right`."""
+"""Calls cuBLAS by a C++ library that is linked against cuBLAS, cuDNN and NCCL, and compares products with PyTorch's
+products. The argument is a folder for the library. Prints `right`."""
 
 import ctypes
 import pathlib
@@ -132,7 +132,7 @@ def check_gemm_ex(library, dtype, compute, result=None):
 
 
 def check_batches(library):
-    a, b, c = values(3, 6, 5), values(3, 7, 6), torch.full((3, 7, 5), torch.nan, device="cuda")  # in the order of columns
+    a, b, c = values(3, 6, 5), values(3, 7, 6), torch.full((3, 7, 5), torch.nan, device="cuda")  # column-major matrices
     alpha, beta = torch.tensor(1.0), torch.tensor(0.0)
     assert library.strided(stream(), 5, 7, 6, pointer(alpha), pointer(a), pointer(b), pointer(beta), pointer(c), 3, 0, COMPUTE_32F) == 0
     close(c.mT, a.mT @ b.mT)  # beta of 0 ignores the NaN in c

@@ -59,8 +59,8 @@ class Values {
     return result;
   }
 
-  /// Usually `good`, sometimes an invalid value: a value of another type, a null pointer where the
-  /// type promises an object, a size without data.
+  /// Returns usually `good`, sometimes an invalid value: a value of another type, a null pointer
+  /// where the type promises an object, or a size without data.
   KernkitAny or_hostile(KernkitAny good) {
     if (!once_in(24)) return good;
     static constexpr int32_t kTypes[] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 64,

@@ -46,7 +46,7 @@ ffi::Tuple<int64_t, ffi::Tensor> pair(ffi::Tensor x) {
   return ffi::Tuple<int64_t, ffi::Tensor>(int64_t{7}, x);
 }
 ffi::String words() { return "a text longer than seven"; }
-#if defined(KERNKIT_TVM_FFI_BEGIN)  // these headers lack ffi::Function
+#if defined(KERNKIT_TVM_FFI_BEGIN)  // kernkit's headers lack ffi::Function
 kernkit::Any apply(const kernkit::Function& f, double x) { return f(x); }
 #else
 ffi::Any apply(const ffi::Function& f, double x) { return f(x); }

@@ -25,8 +25,8 @@ def test_torch(kernels, dtype):
 
 
 def test_torch_tensors_without_memory(kernels):
-    """An op rejects tensors that have sizes and a dtype but a null data pointer, such as those with which torch.compile
-    traces."""
+    """An op rejects tensors that have sizes and a dtype but a null data pointer, such as the tensors with which
+    torch.compile traces."""
     torch = pytest.importorskip("torch")
     from torch._subclasses.fake_tensor import FakeTensorMode
 
@@ -65,8 +65,8 @@ for dtype in (torch.float16, torch.bfloat16):
 @pytest.mark.all
 @pytest.mark.parametrize("instructions", ["baseline", "avx2", "avx512"])
 def test_torch_bit_for_bit(library, instructions):
-    """For all 2^16 values of the 16-bit floats, results are bit for bit torch's, with every instruction set of the
-    machine."""
+    """For all 2^16 values of the 16-bit floats, results equal torch's results bit by bit, with every instruction set of
+    the machine."""
     if not importlib.util.find_spec("torch"):
         pytest.skip("torch is not installed")
     env = {**os.environ, "KERNKIT_INSTRUCTION_SET": instructions}
@@ -88,7 +88,7 @@ def test_jax_as_output_is_written(kernels):
     plus_y = jax.jit(lambda x: x + y)
     np.testing.assert_array_equal(plus_y(0), [0, 0, 0, 0])
     kernels.scale(y, np.ones(4, "float32"), 2.0)
-    np.testing.assert_array_equal(y, [2, 2, 2, 2])  # although JAX assumes that arrays are immutable
+    np.testing.assert_array_equal(y, [2, 2, 2, 2])  # written, although JAX assumes that arrays are immutable
     np.testing.assert_array_equal(plus_y(0), [0, 0, 0, 0])
 
 

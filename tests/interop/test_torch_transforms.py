@@ -92,8 +92,8 @@ def test_training_steps_through_compile_equal_torchs(shaped, rows, root, tmp_pat
 
 @pytest.mark.parametrize("with_weight", [False, True])
 def test_gradients_of_the_named_backward_are_torchs(torch_ops, with_weight):
-    """Gradients by the backward that an op names equal torch's, also if the incoming gradient is not contiguous, as
-    for a sum."""
+    """Gradients by the backward that an op names equal torch's gradients, also if the incoming gradient is not
+    contiguous, as for a sum."""
     def gradients(f):
         x, weight = normal(3, 8).requires_grad_(), normal(8).requires_grad_() if with_weight else None
         f(x, weight, 1e-3).sum().backward()

@@ -236,7 +236,7 @@ def call_by_c(path, name, sizes, *ints):
 
 
 def test_a_stride_of_a_tensor_without_strides_is_computed(modules):
-    """stride() of a tensor without strides returns the stride of a contiguous tensor, where tvm-ffi reads through the
+    """stride() of a tensor without strides returns the stride of a contiguous tensor; tvm-ffi reads through the
     null pointer."""
     strides = [call_by_c(PATHS[0], "stride_at", (2, 3), i) for i in (0, 1, -1)]
     assert strides == [3, 1, 1]
@@ -253,7 +253,7 @@ def test_a_product_beyond_64_bits_is_an_error(modules):
 
 
 def test_a_number_that_does_not_fit_is_an_error(modules):
-    """An int that does not fit into the parameter's type is an error, where tvm-ffi truncates the number."""
+    """An int that does not fit into the parameter's type is an error; tvm-ffi truncates the number."""
     actual, reference = (answer(module, "narrow", (2**32 + 5,)) for module in modules)
     assert reference == 5
     assert actual == (ValueError, "narrow(): argument 1: int 4294967301 is out of range [-2147483648, 2147483647]")

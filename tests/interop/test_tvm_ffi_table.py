@@ -211,7 +211,7 @@ ELSEWHERE = {
 
 @pytest.fixture(scope="module")
 def paths(kernkit_flags, tmp_path_factory):
-    """The libraries built on kernkit's headers and on tvm-ffi's."""
+    """The paths of the library built with kernkit's headers and of the library built with tvm-ffi's headers."""
     folder = tmp_path_factory.mktemp("table")
     paths = folder / "libours.so", folder / "libtheirs.so"
     commands = [
@@ -301,26 +301,26 @@ def crashes(path, call):
 
 
 def test_an_undefined_tensor_is_an_error(modules, paths):
-    """A call with an undefined tensor is an error, where tvm-ffi reads through the null pointer."""
+    """A call with an undefined tensor is an error; tvm-ffi reads through the null pointer."""
     text = "owned_size_of(): tensor: an undefined Tensor was used"
     assert answer(modules[0], "owned_size_of", (None, 0)) == (RuntimeError, text)
     assert crashes(paths[1], "owned_size_of(None, 0)")
 
 
 def test_a_tensor_without_strides(modules, paths):
-    """A tensor without strides is contiguous, where tvm-ffi reads through the null pointer."""
+    """A tensor without strides is contiguous; tvm-ffi reads through the null pointer."""
     assert modules[0].null_strides() == 3
     assert crashes(paths[1], "null_strides()")
 
 
 def test_an_unnamed_dtype_in_a_message(modules, paths):
-    """A message can contain any dtype, where tvm-ffi throws during a throw, which ends the process."""
+    """A message can contain any dtype; tvm-ffi throws during a throw, which ends the process."""
     assert modules[0].message_of_dtype(5, 64, 1) == "complex64"
     assert crashes(paths[1], "message_of_dtype(5, 64, 1)")
 
 
 def test_a_read_only_tensor_is_not_written(modules):
-    """Writable access to a read-only DLPack tensor is an error, where tvm-ffi drops the read-only flag."""
+    """Writable access to a read-only DLPack tensor is an error; tvm-ffi drops the read-only flag."""
     actual, reference = (answer(module, "address_of_read_only", (TENSOR,)) for module in modules)
     assert actual == (ValueError, "address_of_read_only(): tensor: is read-only; read_only_view() and data<const T>() read it")
     assert reference == (None, "bool True")
@@ -334,7 +334,7 @@ def test_the_destructor_of_a_guard_does_not_throw():
 
 
 def test_signed_and_unsigned_integers(modules):
-    """kernkit compares signed with unsigned integers as numbers, so that -1 is below 1u, where tvm-ffi converts -1 to
+    """kernkit compares signed with unsigned integers as numbers, so that -1 is below 1u; tvm-ffi converts -1 to
     the largest number."""
     assert [module.is_below(-1, 1) for module in modules] == [True, False]
 

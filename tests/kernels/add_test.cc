@@ -107,7 +107,7 @@ TYPED_TEST(Add, SpecialValues) {
     }
   }
   if constexpr (sizeof(TypeParam) == 2 && !std::is_integral_v<TypeParam>) {
-    // Values around the limit of infinity: the largest number, and half a step below and above it.
+    // Sums of these values are around the limit of infinity: the largest number plus half a step.
     for (const float value : {65504.0f, 16.0f, 15.99f, 0x1p-24f, 0x1.fep127f, 0x1p119f}) {
       values.push_back(TypeParam(value));
     }

@@ -92,7 +92,7 @@ def nvidia(name: str, package: str) -> pathlib.Path:
 
 def toolkit_for_clang(name: str, package: str, fatbinary: pathlib.Path) -> pathlib.Path:
     """Makes a folder with the layout of a CUDA toolkit, which clang requires, with links to the packages of CUDA 12;
-    returns the folder. `fatbinary` is the program of CUDA 13, which those packages lack."""
+    returns the folder. `fatbinary` is the program of CUDA 13, because the packages of CUDA 12 lack it."""
     source, folder = nvidia(name, package), FOLDER / f"toolkit-{name}"
     shutil.rmtree(folder, ignore_errors=True)
     for below in ("bin", "include", "lib64", "nvvm/libdevice"):

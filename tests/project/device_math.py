@@ -216,8 +216,8 @@ FUNCTIONS.update({
     "rnorm3d": Function("rnorm3d{f}(x, y, z)", 3, lambda *x: 1 / _norm(*x), (2, 1), special=_special_rnorm),
     "norm4d": Function("norm4d{f}(x, y, z, w)", 4, _norm, (3, 2), special=_special_norm),
     "rnorm4d": Function("rnorm4d{f}(x, y, z, w)", 4, lambda *x: 1 / _norm(*x), (2, 1), special=_special_rnorm),
-    # For an arbitrary number of arguments the guide gives no bound. For three arguments the bounds used here are
-    # norm3d's, and rnorm3d's plus one.
+    # For an arbitrary number of arguments the guide gives no bound. For three arguments, the bound of norm
+    # here is the bound of norm3d, and the bound of rnorm is the bound of rnorm3d plus one.
     "norm": Function("({T p[3] = {x, y, z}; norm{f}(3, p);})", 3, _norm, (3, 2), special=_special_norm),
     "rnorm": Function("({T p[3] = {x, y, z}; rnorm{f}(3, p);})", 3, lambda *x: 1 / _norm(*x), (3, 2), special=_special_rnorm),
     "sincos": Function("({T s, c; sincos{f}(x, &s, &c); s;})", 1, mpmath.sin, (2, 2), c_name="sin"),
@@ -235,7 +235,7 @@ def _divided(x, y):
     return x / y
 
 
-# Exact functions, whose results equal the C library's.
+# Exact functions, whose results equal the C library's results.
 for _name in ("fabs", "sqrt", "floor", "ceil", "trunc", "round", "rint", "nearbyint", "logb"):
     FUNCTIONS[_name] = Function(f"{_name}{{f}}(x)", 1)
 for _name in ("fmin", "fmax", "fmod", "remainder", "fdim", "copysign", "nextafter"):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """With Debian's cross compiler for aarch64 and qemu-user: kernkit's C++ tests and a library's tests pass, the library's
 file and wheel are correct, and the library can be called from C. qemu on x86 keeps x86's memory order, so these tests
-do not check aarch64's."""
+do not check the memory order of aarch64."""
 
 import re
 import shutil

@@ -85,7 +85,7 @@ def test_a_library_configures_without_the_other_components(default_library, tmp_
 
 
 def test_a_library_needs_no_other_debian_package(default_library):
-    """`./kk` of a library installs no Debian packages except those in LIBRARY_PACKAGES."""
+    """`./kk` of a library installs no Debian packages except LIBRARY_PACKAGES."""
     text = (default_library / "kk").read_text()
     (body,) = re.findall(r"\nmissing_packages\(\) \{\n(.*?)\n\}\n", text, re.DOTALL)
     assert set(re.findall(r"echo ([\w+-]+)$", body, re.MULTILINE)) == LIBRARY_PACKAGES

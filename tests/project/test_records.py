@@ -20,7 +20,7 @@ SHARES = {
     "bfloat16": {4 * KIB: 0.35, 64 * KIB: 0.75, MIB: 0.75},
     "float16": {4 * KIB: 0.28, 64 * KIB: 0.55, MIB: 0.55},
 }
-# Targets for the geometric mean of PyTorch's time divided by kernkit's, over dtypes and shapes.
+# Targets for the geometric mean of PyTorch's time divided by kernkit's time, over dtypes and shapes.
 OF_PYTORCH = {"rms_norm": 1.3, "fused_add_rms_norm": 1.3, "gelu_and_mul": 1.1, "silu_and_mul": 1.1, "softmax": 1.0, "layer_norm": 1.0}
 # The only case in which PyTorch may be faster: its result is allocated in advance.
 BEYOND_CACHES = ("softmax", "float32", "n:4096/d:4096", "all", "avx512")
@@ -124,7 +124,7 @@ def test_the_page_has_the_ten_sizes():
 
 @pytest.mark.parametrize("processor", ["intel_6_167", "amd_25_17"])
 def test_softmax_beyond_the_caches(processor):
-    """softmax of tensors beyond the caches is as fast as PyTorch's, if both write to an existing tensor, on one thread
-    and on two threads."""
+    """softmax of tensors beyond the caches is as fast as PyTorch's softmax, if both write to an existing tensor, on one
+    thread and on two threads."""
     by_threads = {cell["threads"]: cell["torch_into_by_kernkit"] for cell in cells(f"softmax_{processor}.jsonl")}
     assert list(by_threads) == ["one", "all"] and min(by_threads.values()) >= 1.0

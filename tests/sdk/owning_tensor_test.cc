@@ -14,7 +14,8 @@ namespace {
 
 constexpr uint64_t kWeak = uint64_t{1} << 32;
 
-// A tensor object with the layout of a host's. Its deleter records the flags in `deletions`.
+// A tensor object with the layout of a host's tensor object. The deleter records its flags in
+// `deletions`.
 struct TensorObject {
   KernkitObject header;
   DLTensor tensor;

@@ -65,7 +65,7 @@ def main(arguments: Optional[List[str]] = None) -> int:
     except UserError as error:
         print(f"kernkit: {error}", file=sys.stderr)
         return 3
-    except OSError as error:  # for example because the disk is full
+    except OSError as error:  # an error of the operating system, such as a full disk
         print(f"kernkit: {error.filename or chosen.command}: {error.strerror or error}", file=sys.stderr)
         return 3
     except RecursionError:

@@ -54,7 +54,7 @@ class Fiber {
   void* argument_ = nullptr;
   unsigned char* memory_ = nullptr;  // guard page, followed by the stack
 #if defined(KERNKIT_OWN_SWITCH)
-  void* pointer_ = nullptr;  // stack pointer of the inactive stack: the fiber's or its resumer's
+  void* pointer_ = nullptr;  // stack pointer of the fiber or, while the fiber runs, of its resumer
 #else
   ucontext_t context_;
   ucontext_t resumer_;

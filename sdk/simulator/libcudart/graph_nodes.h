@@ -10,7 +10,7 @@
 
 namespace kernkit::simulator::core {
 
-/// The graph and the dependencies of a new node, and where to store its handle.
+/// The graph and the dependencies of a new node, and the destination of the node's handle.
 struct NodePosition {
   cudaGraphNode_t* handle;
   cudaGraph_t graph;

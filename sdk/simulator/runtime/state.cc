@@ -59,7 +59,7 @@ void State::reset(std::vector<CudaDevice> new_devices) {
   queues.clear();
   waited.clear();
   for (auto& [pointer, allocation] : allocations) give_back_memory(pointer, allocation);
-  allocations.clear();  // before the graphs, which release their own memory
+  allocations.clear();  // cleared before the graphs, which release their own memory
   freed.clear();
   for (auto* stream : streams) delete stream;
   for (auto* event : events) delete event;

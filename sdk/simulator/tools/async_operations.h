@@ -77,8 +77,8 @@ class AsyncOperations {
   }
 
  private:
-  std::map<unsigned, Groups> groups_;              // by thread
-  std::map<uint64_t, std::vector<Part>> pending_;  // by number of the copy
+  std::map<unsigned, Groups> groups_;              // groups by thread
+  std::map<uint64_t, std::vector<Part>> pending_;  // parts by number of the copy
   uint32_t product_groups_[kMostWarps] = {};
 };
 

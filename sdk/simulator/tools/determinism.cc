@@ -198,7 +198,7 @@ LaunchOutputs::~LaunchOutputs() {
 
 std::unique_ptr<LaunchHooks> LaunchOutputs::begin(
     const LaunchStart& launch, std::shared_ptr<const InstrumentedKernel> instrumented) {
-  if (launch.number != 0) {  // otherwise a kernel launched the kernel
+  if (launch.number != 0) {  // 0 for a kernel that another kernel launched
     changed_.clear();
     now_ = {launch.number, ++runs_[launch.number]};
   }

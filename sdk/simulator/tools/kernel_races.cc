@@ -260,8 +260,8 @@ class KernelRaces::OfBlock : public BlockHooks {
     std::vector<ProductRegisters::Issued> products;      // products without a wait
     uint32_t product_group = 0, product_completion = 0;  // group and completion of the last product
   };
-  // The number of completed phases of an mbarrier when its releases were last recorded, and what
-  // had been released then.
+  // The number of completed phases of an mbarrier when the mbarrier's releases were last recorded,
+  // and the recorded releases.
   struct Phase {
     uint64_t phases = 0;
     BlockOrder::Fences released;
@@ -668,7 +668,7 @@ class KernelRaces::OfBlock : public BlockHooks {
     }
   }
 
-  // Makes the functions for shared memory access the memory of the block that the lanes access.
+  // Selects the block whose shared memory the lanes access, for functions with kShared.
   void choose_memory(const Touched& touched) {
     const bool is_other = touched.space == Space::kShared && touched.rank != block_.rank;
     memory_ = is_other ? &all_.of_block(block_.cluster->block(touched.rank)) : this;
@@ -1089,8 +1089,8 @@ class KernelRaces::OfBlock : public BlockHooks {
   BlockOrder order_;
   OfBlock* memory_ = this;  // the block whose shared memory the current access is to
   AsyncOperations async_;
-  std::map<uint32_t, Init> inits_;              // by offset of the mbarrier
-  std::unordered_map<uint32_t, Phase> phases_;  // likewise
+  std::map<uint32_t, Init> inits_;              // initialisations by offset of the mbarrier
+  std::unordered_map<uint32_t, Phase> phases_;  // phases by offset of the mbarrier
   // Records of accesses by other blocks, and of bulk copies that write shared memory.
   std::vector<uint32_t> foreign_;
   uint32_t last_completion_ = 0;

@@ -175,9 +175,9 @@ class BlockOrder {
   struct Fences {
     Released narrow, wide;
   };
-  /// Returns what was released at the location `key`.
+  /// Returns the releases at the location `key`.
   Fences released_at(uint64_t key) const;
-  /// Acquires what was released at a location, by a strong read with these traits.
+  /// Acquires the releases `found` at a location, by a strong read with these traits.
   void acquire(unsigned warp, const Fences& found, const OrderTraits& traits);
 
   /// Returns whether anything was released. Otherwise no read can acquire, and no write can
@@ -225,14 +225,14 @@ class BlockOrder {
   LaunchOrder& all_;
   uint64_t block_ = 0;
   std::vector<Clock> strict_{kMostWarps};
-  // lenient_ also has what strong reads without an acquire fence found, and by_cas_ only what cas
-  // operations found. Both are unused until is_lenient_ is true.
+  // lenient_ also has the clocks that strong reads without an acquire fence found; by_cas_ has only
+  // the clocks that cas operations found. Both are unused until is_lenient_ is true.
   bool is_lenient_ = false;
   std::vector<Clock> lenient_, by_cas_;
   std::vector<Fences> fences_{kMostWarps};
   std::vector<ProxyClocks> fenced_{kMostWarps};
   bool notes_barriers_ = false;
-  std::vector<SharedClock> at_barrier_{kMostWarps};  // what each warp acquired at its last barrier
+  std::vector<SharedClock> at_barrier_{kMostWarps};  // clock that each warp got at its last barrier
   std::vector<Fences> pending_{kMostWarps};          // releases found by reads, for the next fence
   // What the warp's own release operations released, by location.
   std::map<uint64_t, Fences> own_releases_[kMostWarps];

@@ -208,7 +208,7 @@ def tensor(op: Op, name: str, value: Value, arguments: Dict[str, object], empty:
     shape = sizes_of(name, shape_text(value), empty)
     dtype = dtype_of(op, value, arguments)
     if value.is_only_written:
-        return np.full(shape, 77, dtype)  # the op must not read it
+        return np.full(shape, 77, dtype)  # the op must not read this array
     return (np.arange(math.prod(shape)).reshape(shape) * (seed + 1) % 5 + seed).astype(dtype)
 
 

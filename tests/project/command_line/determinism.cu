@@ -96,7 +96,7 @@ int main(int, char** arguments) {
     cudaStreamSynchronize(stream);
   }
   cudaDeviceSynchronize();
-  fixed<<<16, 64>>>(y, x, counts);  // its input differs, and it comes later
+  fixed<<<16, 64>>>(y, x, counts);  // the input of this later launch differs too
   cudaDeviceSynchronize();
   std::puts("done");
 }

@@ -89,7 +89,7 @@ def test_races_that_change_bits(run, name, words):
 
 
 def test_the_first_launch_of_a_graph(run):
-    """The node that sums has a number of its own; launch 1 precedes the graph."""
+    """Nodes of a graph have launch numbers: launch 1 precedes the graph, and the node `sums` is launch 3."""
     result = run("graph")
     assert re.search(f"^determinism: sums: launch 3: {DIFFERS}", result.stderr, re.MULTILINE), result.stderr
     assert "determinism compared 6 launches of 4 runs" in result.stderr

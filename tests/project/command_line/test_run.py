@@ -231,7 +231,7 @@ def test_every_function_of_the_toolkits_runtime_exists(runtime):
     lib = nvcc.resolve().parents[1] / "lib64/libcudart.so.13" if nvcc else None
     if lib is None or not lib.exists():
         pytest.skip("no libcudart.so.13 of a CUDA toolkit")
-    # Functions with a symbol version KERNKIT_* are kernkit's own, for example those that its libcuda.so.1 calls.
+    # Functions with a symbol version KERNKIT_* are kernkit's own, such as functions that kernkit's libcuda.so.1 calls.
     assert functions_of(lib) == {name for name in functions_of(runtime) if "KERNKIT_" not in name}
 
 

@@ -159,7 +159,7 @@ def test_a_stripped_library_that_python_loads_is_reported(kernkit, folder, tmp_p
 
 def test_a_program_needs_a_library_whose_constructors_run_first(kernkit, folder, tmp_path):
     """A program runs if it needs a library with a static CUDA runtime, although the loader runs the library's
-    constructors before those of kernkit's runtime."""
+    constructors before the constructors of kernkit's runtime."""
     (tmp_path / "main.cc").write_text('extern "C" int twice(float*);\nint main() { return twice(nullptr) == 700 ? 5 : 6; }\n')
     subprocess.run(["g++", "-o", tmp_path / "main", tmp_path / "main.cc", folder / "libtwice.so", f"-Wl,-rpath,{folder}"],
                    check=True)  # fmt: skip

@@ -32,7 +32,7 @@ class Op:
     below: Optional[int] = None
     at: int = 0
     size: int = 4
-    barrier: int = 0  # its number; all threads of a program with a cluster's barrier execute it, which has number 16
+    barrier: int = 0  # number of the barrier; 16 is the cluster's barrier, which all threads execute
     participants: int = 0  # threads of the program at the barrier
 
 

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Litmus programs: the classical shapes with all kinds of orders, scopes, atomics and barriers.
 
-x, y and z hold data; f, g and h are flags; m is a lock. `programs()` returns those whose verdict is the same in each
-execution, with their verdicts."""
+x, y and z hold data; f, g and h are flags; m is a lock. `programs()` returns the programs whose verdict is the
+same in each execution, with their verdicts."""
 
 import itertools
 
 import ptx_model
 from litmus_program import Op, Program, Thread, add, bar, exch, fence, ld, lock, red, st
 
-# Where two threads are, and the narrowest scope that includes both.
+# (blocks of two threads, the narrowest scope that includes both threads).
 TOGETHER, APART = ((0, 0), "cta"), ((0, 1), "gpu")
 
 
@@ -19,7 +19,7 @@ def program(name, *threads, blocks=None, **more):
 
 
 def publications(scope):
-    """Ways to set flag f, which is an operation of the given scope."""
+    """Returns {name: operations that set flag f with this scope}."""
     return {
         "st": [st("f", 1)],
         "relaxed": [st("f", 1, "relaxed", scope)],
@@ -45,7 +45,7 @@ def publications(scope):
 
 
 def subscriptions(scope):
-    """Ways to wait for flag f."""
+    """Returns {name: operations that wait for flag f with this scope}."""
     return {
         "ld": [ld("f", until=1)],
         "relaxed": [ld("f", "relaxed", scope, until=1)],
@@ -74,7 +74,7 @@ def message_passing():
         for number, ((p, publish), (s, wait)) in enumerate(
             itertools.product(publications(scope).items(), subscriptions(scope).items())
         ):
-            # All pairs that contain one of three common ways, and a third of the others.
+            # All pairs with a common publication or subscription, and a third of the remaining pairs.
             common = p in ("relaxed", "release", "fencerelaxed") or s in ("relaxed", "acquire", "relaxedfence")
             if not common and number % 3:
                 continue
@@ -93,7 +93,7 @@ def message_passing_in_shared_memory():
 
 
 def message_passing_scopes():
-    """Scopes of the publisher and of the subscriber, and of fence and flag."""
+    """Yields programs of message passing with all scopes of publisher and subscriber, and of fence and flag."""
     places = {"together": ((0, 0), 1), "cluster": ((0, 1), 2), "clusters": ((0, 2), 2)}
     for (word, (place, cluster)), a, b in itertools.product(places.items(), ("cta", "cluster", "gpu"), ("cta", "cluster", "sys")):
         yield program(f"mp_scopes_{word}_{a}_{b}", [st("x", 11), st("f", 1, "release", a)],
@@ -108,7 +108,7 @@ def message_passing_scopes():
 
 
 def single_location():
-    """Two operations on one location, without any order."""
+    """Yields programs with two unordered operations on one location."""
     ways = {
         "ld": lambda v: ld("x"),
         "ldrelaxedcta": lambda v: ld("x", "relaxed", "cta"),
@@ -136,7 +136,7 @@ def single_location():
 
 
 def buffering():
-    """Store buffering, load buffering, and the shapes R, S and 2+2W."""
+    """Yields programs of the shapes store buffering, load buffering, R, S and 2+2W."""
     orders = {"weak": ("weak", "weak"), "relaxed": ("relaxed", "relaxed"), "half": ("relaxed", "weak"), "strong": ("release", "acquire")}
     for ((word, (w, r)), fenced, (place, scope)) in itertools.product(orders.items(), (None, "acq_rel", "sc"), (TOGETHER, APART)):
         if fenced == "acq_rel" and place == (0, 0):
@@ -168,7 +168,7 @@ def independent_reads():
 
 
 def chains():
-    """ISA2 and WRC: a thread passes on what it has read."""
+    """Yields programs of the shapes ISA2 and WRC, in which a thread passes on a value that it has read."""
     middle = {
         "strong": lambda a, b: [ld("f", "acquire", a, until=1), st("g", 1, "release", b)],
         "relaxed": lambda a, b: [ld("f", "relaxed", a, until=1), st("g", 1, "relaxed", b)],
@@ -201,7 +201,7 @@ def chains():
 
 
 def release_sequences():
-    """Atomics between a release and an acquire."""
+    """Yields programs with atomics between a release and an acquire."""
     for first, second, scope in itertools.product(("relaxed", "release", "acq_rel"), ("relaxed", "release", "acquire"), ("cta", "gpu")):
         adds = [(add if order.startswith("acq") else red)("f", 1, order, s) for order, s in ((first, "gpu"), (second, scope))]
         wait = ld("f", "acquire", "gpu", until=2)
@@ -286,7 +286,7 @@ def barriers():
             yield program(f"cluster_split_{arrive or 'plain'}_{word}", [meet[0], st("x", 11), meet[1]], [*meet, ld("x")], blocks=place, cluster=2)
             yield program(f"cluster_before_wait_{arrive or 'plain'}_{word}", [st("x", 11), *meet], [meet[0], ld("x"), meet[1]],
                           blocks=place, cluster=2)  # fmt: skip
-    # Each block has its own barriers. A barrier also orders what its threads have observed in other blocks.
+    # Each block has its own barriers. A barrier also orders the writes of other blocks that its threads have observed.
     yield program("barrier_blocks", [st("x", 11), bar()], [bar()], [bar(), ld("x")], [bar()], blocks=(0, 0, 1, 1))
     yield program("barrier_then_flag", [st("x", 11), bar()], [bar(), st("f", 1, "release", "gpu")], [ld("f", "acquire", "gpu", until=1), ld("x")],
                   blocks=(0, 0, 1))  # fmt: skip
@@ -303,7 +303,7 @@ def barriers():
 
 
 def conditions():
-    """Threads that end unless they have read a value, and mutual exclusion by fence.sc."""
+    """Yields programs with threads that end unless they read a value, and with mutual exclusion by fence.sc."""
     for (place, scope), word in ((TOGETHER, "together"), (APART, "apart")):
         yield program(f"if_acquire_{word}", [st("x", 11), st("f", 1, "release", scope)], [ld("f", "acquire", scope, unless=1), ld("x")], blocks=place)
         yield program(f"if_fence_{word}", [st("x", 11), fence("acq_rel", scope), st("f", 1, "relaxed", scope)],
@@ -323,7 +323,7 @@ def conditions():
 
 
 def sizes():
-    """Message passing with accesses of several sizes."""
+    """Yields programs of message passing with accesses of several sizes."""
     for at, size in ((0, 4), (4, 4), (0, 1), (7, 1), (2, 2)):
         yield program(f"wide_ordered_{at}_{size}", [st("x", 11, size=8), st("f", 1, "release", "gpu")],
                       [ld("f", "acquire", "gpu", until=1), ld("x", at=at, size=size)], blocks=(0, 1))  # fmt: skip

@@ -21,7 +21,7 @@ X, Y = "x", "y"
 
 
 def outcomes(*threads, blocks=None):
-    """The tuples of values that the reads of a program return, in the order of threads and operations."""
+    """Returns the tuples of values that the reads of a program can return, in the order of threads and operations."""
     described = program("p", *threads, blocks=blocks)
     return {
         tuple(value for _, value in sorted(execution.values.items()))
@@ -115,7 +115,7 @@ DIFFERENT = {
     "none for error, relaxed arrival": """
         cluster_relaxed_plain_block cluster_relaxed_plain_blocks cluster_relaxed_acquire_block
         cluster_relaxed_acquire_blocks""",
-    # 8.9.4, item 3: an arrival precedes what follows the wait, and not what follows the other thread's arrival.
+    # 8.9.4, item 3: an arrival precedes operations after the wait, not operations after another thread's arrival.
     "none for error, access before the wait": """
         cluster_before_wait_plain_blocks cluster_before_wait_release_blocks cluster_before_wait_relaxed_blocks""",
     # 8.8: a release pattern is a fence and a write of one thread. Here a barrier is between them.

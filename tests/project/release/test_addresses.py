@@ -105,7 +105,7 @@ def test_links_of_the_package_s_page(tmp_path, source, first, second):
 
 
 def relative_links(page):
-    """Returns the targets of links without a scheme, except those in code."""
+    """Returns the targets of links without a scheme, except links in code."""
     text = re.sub(r"^```.*?^```$|`[^`\n]*`", "", page, flags=re.DOTALL | re.MULTILINE)
     return [target for target in re.findall(r"\]\(([^)\s]*)", text) if not re.match("https://|mailto:", target)]
 

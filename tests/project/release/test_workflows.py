@@ -47,7 +47,7 @@ def test_actions_are_pinned_by_their_commit(path):
 
 
 def test_one_action_has_one_commit(template):
-    """All uses of an action, including those in the workflow of a library, have the same commit."""
+    """All uses of an action, also in the workflow of a library, have the same commit."""
     pins = {}
     for path in (*WORKFLOWS, rendering.source_tree(template) / ".github/workflows/ci.yml"):
         for use, comment in USES.findall(path.read_text()):

@@ -244,7 +244,8 @@ TEST_F(CpuParallel, HelpersTakeNoSignals) {
   EXPECT_EQ(sigismember(&callers, SIGINT), 0);
 }
 
-// A signal raised by an instruction of a helper reaches the program's handler, or a sanitizer's.
+// A signal raised by an instruction of a helper reaches the handler of the program or of a
+// sanitizer.
 TEST_F(CpuParallel, HelpersFaultsReachTheHandler) {
   sigset_t blocked;
   sigemptyset(&blocked);

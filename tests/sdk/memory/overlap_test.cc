@@ -175,7 +175,7 @@ TEST(Overlap, NoSharedByteIsMissed) {
 }
 
 TEST(Overlap, NegativeStrides) {
-  const Geometry x(kBase, {3}, {-2});  // float32 at 0, -8 and -16: from -16 to 4
+  const Geometry x(kBase, {3}, {-2});  // float32 at 0, -8 and -16: bytes -16 to 3
   EXPECT_TRUE(overlap(x, Geometry(kBase + 3, {1}, {}, dl_int8)));
   EXPECT_FALSE(overlap(x, Geometry(kBase + 4, {1}, {}, dl_int8)));
   EXPECT_TRUE(overlap(x, Geometry(kBase - 16, {1}, {}, dl_int8)));
@@ -183,7 +183,7 @@ TEST(Overlap, NegativeStrides) {
 }
 
 TEST(Overlap, MixedStrides) {
-  const Geometry x(kBase, {2, 3}, {10, -1}, dl_int8);  // from -2 to 11
+  const Geometry x(kBase, {2, 3}, {10, -1}, dl_int8);  // bytes -2 to 10
   EXPECT_TRUE(overlap(x, Geometry(kBase - 2, {1}, {}, dl_int8)));
   EXPECT_FALSE(overlap(x, Geometry(kBase - 3, {1}, {}, dl_int8)));
   EXPECT_TRUE(overlap(x, Geometry(kBase + 10, {1}, {}, dl_int8)));

@@ -456,7 +456,7 @@ std::string described(KernkitXlaHandler* handler, int32_t major, int32_t minor,
   static std::string error;
   error = "";
   KernkitXlaApi api = {};
-  api.struct_size = offsetof(KernkitXlaApi, more) - shorter;  // as in version 0.1
+  api.struct_size = offsetof(KernkitXlaApi, more) - shorter;  // size in version 0.1
   api.version.major_version = major;
   api.version.minor_version = minor;
   api.error_create = [](KernkitXlaErrorArgs* args) -> KernkitXlaError* {

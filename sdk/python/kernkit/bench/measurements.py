@@ -23,7 +23,7 @@ from typing import Any, Dict, List, Optional, Tuple
 from ..errors import UserError
 
 FORMAT = 1
-BUSY = 0.10  # largest share of the processors that other programs may use; above it, times are unreliable
+BUSY = 0.10  # largest share of the processors that other programs may use in a reliable run
 # Dtypes in the order in which tables list them; other dtypes follow in alphabetical order.
 DTYPES = ("float32", "float64", "float16", "bfloat16")
 # Suffixes that Google Benchmark appends to the name of a row: clock, iterations, repetitions, minimum time, and one

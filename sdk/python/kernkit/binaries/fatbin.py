@@ -14,7 +14,7 @@ from .elf import read_section
 
 SECTIONS = (".nv_fatbin", "__nv_relfatbin")
 _MAGIC = 0xBA55ED50
-_FATBIN = struct.Struct("<IHHQ")  # magic, version, header size [bytes], size of the content after it [bytes]
+_FATBIN = struct.Struct("<IHHQ")  # magic, version, size of the header [bytes], size of the content [bytes]
 # Header of an entry: kind, version, size of the header [bytes], size of the content after the header [bytes]; 12
 # unused bytes, architecture; 8 unused bytes, flags.
 _ENTRY = struct.Struct("<HHIQ12xI8xQ")

@@ -114,7 +114,7 @@ def run(arguments: argparse.Namespace) -> int:
         conflicts = repository.merge_changes(before, commit, f"Update to kernkit {current.version}")
         if conflicts and repository.head() != head:
             # HEAD goes back to the user's commit, so that git merge --abort leaves no merge. The recording of the
-            # earlier rendering is not lost: the merged commit has it as an ancestor.
+            # earlier rendering remains an ancestor of the merged commit.
             repository.git("update-ref", "-m", "kernkit update", "HEAD", head)
         if not conflicts and not is_merged(library, expected):
             raise UserError(f"git merged without the changes of kernkit {current.version}; look for a merge strategy in the "

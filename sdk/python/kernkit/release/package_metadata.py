@@ -70,5 +70,5 @@ def metadata(root: pathlib.Path, readme_path: str = "README.md") -> Dict[str, An
 def dynamic_metadata(settings: Mapping[str, Any], project: Mapping[str, Any]) -> Dict[str, Any]:
     """Returns metadata() for scikit-build-core, which calls this hook in the folder of pyproject.toml.
 
-    settings: `root` and `readme_path`, the arguments of metadata(); by default those for the repository."""
+    settings: `root` and `readme_path`, the arguments of metadata(); the defaults are valid in the repository."""
     return metadata(pathlib.Path(settings.get("root", ".")), settings.get("readme_path", "README.md"))

@@ -8,7 +8,7 @@ import pathlib
 import re
 from typing import Dict, Mapping, Optional
 
-DEFAULT_CAPABILITY = "80"  # 8.0: packages then use the tensor cores by mma, which the simulator supports
+DEFAULT_CAPABILITY = "80"  # 8.0, because packages then use mma for tensor cores
 # {environment variable that names a folder of compiled code: name of the private folder}.
 CACHES = {
     "TRITON_CACHE_DIR": "triton",

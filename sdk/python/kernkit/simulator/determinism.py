@@ -145,7 +145,7 @@ def compared(first: Outputs, second: Outputs) -> Tuple[str, List[str]]:
         a, b = first.chunks.get(place), second.chunks.get(place)
         if a is not None and b is not None and a.digest != b.digest:
             inputs.append(f"the memory differed before the launch: in the {a.size} bytes {place_of(memory, offset)}")
-        # In a run that did not change the chunk, the bytes after the launch are those before the launch.
+        # In a run that did not change the chunk, the bytes after the launch equal the bytes before the launch.
         known = next((chunk.before for chunk in (a, b) if chunk is not None and chunk.before), b"")
         after_a, after_b = (chunk.after if chunk is not None and chunk.after else known for chunk in (a, b))
         different = [i for i in range(len(known)) if after_a[i] != after_b[i]]

@@ -210,7 +210,8 @@ kernkit_matrix matrix(const void* data, const Layout& layout, int32_t operation)
   return x;
 }
 
-// Returns what is not supported in a product of cuBLASLt, or "".
+// Returns the unsupported setting of a product of cuBLASLt, such as "epilogue 2"; "" if there is
+// none.
 std::string problem_of(const Operation& operation, std::initializer_list<const Layout*> layouts) {
   if (operation.epilogue != CUBLASLT_EPILOGUE_DEFAULT) {
     return "epilogue " + std::to_string(operation.epilogue);

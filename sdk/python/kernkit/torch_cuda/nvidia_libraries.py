@@ -4,7 +4,7 @@
 cublas.cc computes products of matrices by PyTorch's kernels for the CPU. Every other function returns the library's
 status for an unsupported call, and its first call adds a report with its name. The names come from NVIDIA's headers,
 which PyTorch's packages contain. The library is loaded before torch, so that its functions take precedence over
-NVIDIA's. Like start.py, this file imports nothing of kernkit."""
+NVIDIA's functions. Like start.py, this file imports nothing of kernkit."""
 
 import pathlib
 import re

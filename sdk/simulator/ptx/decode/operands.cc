@@ -346,8 +346,8 @@ void Decoder::address(size_t i, Space space) {
       reject("operand " + operand_of_address.name +
              ": expected a register of 32 or 64 bits for an address");
     operation.address = symbol.number;
-    // The register has a generic address: the parameters of a kernel are in parameter memory, those
-    // of a function in local memory.
+    // The register has a generic address: the parameters of a kernel are in parameter memory, the
+    // parameters of a function in local memory.
     if (space == Space::kParam) operation.space = Space::kGeneric;
     return;
   }

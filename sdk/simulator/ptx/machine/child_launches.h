@@ -49,7 +49,7 @@ class ChildLaunches {
 
  private:
   mutable std::mutex mutex_;
-  std::map<uint64_t, ChildLaunch> prepared_;  // by the address of the parameter memory
+  std::map<uint64_t, ChildLaunch> prepared_;  // launches by address of their parameters
   std::vector<uint64_t> launched_;            // keys of `prepared_`, in the order of the launches
   std::set<std::string> texts_;
 };

@@ -119,7 +119,7 @@ Run cvt(Decoder& d) {
   }
   if (is_pair(to) || is_pair(from)) return between_pairs(d, to, from, how);
   d.need_operands(2);
-  if (d.has("relu") || d.has("satfinite")) {  // only .f16 and .bf16 forms have these
+  if (d.has("relu") || d.has("satfinite")) {  // modifiers of .f16 and .bf16 only
     d.operation.mode = mode_of(d, how);
     d.take({to, from});
     return to == Type::kF16 ? narrow_to_f16 : narrow_to_bf16;

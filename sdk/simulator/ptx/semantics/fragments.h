@@ -21,8 +21,8 @@ Element next_element(Decoder& d);
 uint8_t rounding_of(Decoder& d);
 /// Requires .xor.popc or .and.popc, and sets `bit_product` of the product.
 void take_bit_product(Decoder& d, Product* product);
-/// Decodes operands d, a, b, c. The operands a and b have `of_a` and `of_b` registers, of which the
-/// product uses only the first ones if it needs fewer.
+/// Decodes operands d, a, b, c. The operands a and b have `of_a` and `of_b` registers. A product
+/// that needs fewer registers uses the first registers of the operand.
 Run multiply_matrices(Decoder& d, const Product& product, uint32_t of_a, uint32_t of_b);
 
 }  // namespace kernkit::simulator::ptx

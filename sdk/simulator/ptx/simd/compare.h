@@ -16,7 +16,7 @@ template <Comparison kHow, class V>
 bool holds(V a, V b) {
   switch (kHow) {
     case kEq: return a == b;
-    case kNe: return a < b || a > b;  // false for a NaN
+    case kNe: return a < b || a > b;  // false if a or b is a NaN
     case kLt: return a < b;
     case kLe: return a <= b;
     case kGt: return a > b;

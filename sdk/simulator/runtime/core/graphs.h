@@ -16,7 +16,7 @@ cudaError_t read_capture_status(cudaStream_t stream, cudaStreamCaptureStatus* st
 struct CaptureResults {
   unsigned long long* id;         // number of the capture
   cudaGraph_t* graph;             // graph with the nodes so far, which becomes the captured graph
-  const cudaGraphNode_t** nodes;  // nodes that the next node depends on; valid until it is added
+  const cudaGraphNode_t** nodes;  // dependencies of the next node; valid until the node is added
   const void** edges;             // edge data of the dependencies: 8 bytes each, all zero
   size_t* count;                  // number of `nodes`
 };

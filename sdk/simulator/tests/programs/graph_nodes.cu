@@ -213,7 +213,7 @@ void footprint(cudaStream_t stream) {
   cudaGraphExec_t execs[kGraphs];
   for (int i = 0; i < kGraphs; ++i) execs[i] = allocating(stream, true, &memory[i]);
   EXPECT_BYTES(0, 0);
-  for (cudaGraphExec_t exec : execs) {  // in one stream, one after another
+  for (cudaGraphExec_t exec : execs) {  // the graphs run one after another in the stream
     for (int launches = 0; launches < 2; ++launches) check(cudaGraphLaunch(exec, stream));
     EXPECT_BYTES(1, 1);
   }

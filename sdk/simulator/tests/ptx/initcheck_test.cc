@@ -665,7 +665,7 @@ TEST_F(PtxInit, WhatTheHostWrites) {
   cudaMemcpy(copied, host.data(), 16, cudaMemcpyHostToDevice);
   EXPECT_TRUE(is_silent(copied));
   cudaFree(memory);
-  memory = allocated();  // perhaps at the address of the freed allocation
+  memory = allocated();  // may get the address of the freed allocation
   EXPECT_FALSE(is_silent(memory));
   cudaFree(memory);
   cudaFree(copied);

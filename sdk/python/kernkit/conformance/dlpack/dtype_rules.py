@@ -59,8 +59,7 @@ def bfloat16(producer: Producer) -> None:
 
 @RULES.add(MUST, sources.DTYPE)
 def complex_numbers(producer: Producer) -> None:
-    """complex64 and complex128 are exported as kDLComplex, whose bits are those of the real and the imaginary part
-    together."""
+    """complex64 and complex128 are exported as kDLComplex, whose bits count the real and the imaginary part."""
     _require_dtypes(producer, ("complex64", "complex128"))
 
 

@@ -25,7 +25,7 @@ def _require_elements(capsule: Capsule, expected: List[int], what: str) -> None:
 
 @RULES.add(MUST, sources.TENSOR)
 def shape(producer: Producer) -> None:
-    """`ndim` and `shape` in the capsule equal those of the array."""
+    """`ndim` and `shape` in the capsule equal the array's `ndim` and `shape`."""
     for expected in (*_SHAPES, *_EMPTY):
         capsule = exported(producer.make(expected))
         if capsule.tensor.ndim != len(expected):

@@ -41,7 +41,7 @@ struct SharedTraffic {
   uint64_t requests = 0;           ///< instructions of warps that access shared memory
   uint64_t lanes = 0;              ///< active lanes, summed over all requests
   uint64_t bytes = 0;              ///< bytes requested by all lanes
-  uint64_t wavefronts = 0;         ///< wavefronts, including those due to bank conflicts
+  uint64_t wavefronts = 0;         ///< wavefronts, including wavefronts due to bank conflicts
   uint64_t fewest_wavefronts = 0;  ///< wavefronts that suffice without bank conflicts
 };
 
