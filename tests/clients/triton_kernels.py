@@ -181,7 +181,7 @@ def test_attention():
     attention[(length // 32, heads)](Array(q), Array(k), Array(v), out, length, depth**-0.5, D=depth, BM=32, BN=32)
     scores = q.astype(np.float64) @ k.astype(np.float64).swapaxes(1, 2) * depth**-0.5
     weights = softmax(np.where(np.tril(np.ones((length, length), bool)), scores, -np.inf))
-    # The weights are rounded to float16, by half of EPS16; float32 adds far less.
+    # The weights are rounded to float16, by half of EPS16; the error of float32 is far smaller.
     assert_close(out.numpy(), weights @ v.astype(np.float64), EPS16 * (weights @ np.abs(v.astype(np.float64))) + 1e-6)
 
 

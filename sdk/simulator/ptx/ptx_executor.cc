@@ -225,7 +225,8 @@ std::string run(const DeviceModule& module, const std::string& mangled, const Cu
                            launch.cooperative,
                            number};
   ptx::PtxResult result = run_grid_of(module, first, work_clock, &children);
-  // A stack: the launches of a grid run before the later launches of the grid that launched it.
+  // Stack of launches that have not run. The launches of a grid run before the remaining launches
+  // of its parent grid.
   std::vector<ptx::ChildLaunch> waiting;
   const auto add_children = [&] {
     std::vector<ptx::ChildLaunch> added = children.take();

@@ -112,8 +112,8 @@ void hold_memory_of_launch(const std::vector<GraphNode>& nodes);
 /// Reserves device memory for the allocations of an executable graph, unless the memory is reserved
 /// already. The memory stays reserved until trim_graph_memory() releases it, another executable
 /// graph takes it over, or `exec` is destroyed. `launches` is the number of launches of `exec`,
-/// including one that is about to begin. Returns cudaErrorMemoryAllocation if the device has too
-/// little memory.
+/// including a launch that is about to begin. Returns cudaErrorMemoryAllocation if the device has
+/// too little memory.
 cudaError_t count_graph_memory(const CUgraphExec_st& exec, cudaStream_t stream, unsigned launches);
 /// Releases memory that is reserved for graphs of a device and that no launch uses.
 void trim_graph_memory(int device);

@@ -15,8 +15,8 @@
 namespace kernkit::simulator {
 namespace {
 
-// Smallest size of a sparse allocation [bytes], which is not filled: only its touched pages take
-// memory.
+// Smallest size of a sparse allocation [bytes]. A sparse allocation is not filled, so that only its
+// touched pages take memory.
 constexpr size_t kSparse = size_t{1} << 28;
 constexpr size_t kPitch = 512;  // granularity of pitches [bytes]
 

@@ -536,7 +536,7 @@ class KernelRaces::OfBlock : public BlockHooks {
                 start_text(now, id) + all_.cells_.race_text(init.record, init.id, now, bytes) +
                     ", with no fence.mbarrier_init or fence.proxy.async between");
   }
-  // Bulk copies read the shared memory of the block, which the block gives up when it ends.
+  // Reports bulk copies that may still read the shared memory of the block when the block ends.
   void check_groups() {
     if (all_.least_ > RaceLevel::kWarn) return;
     for (const auto& [thread, groups] : async_.all_groups()) {
@@ -548,7 +548,8 @@ class KernelRaces::OfBlock : public BlockHooks {
                       "before the end");
     }
   }
-  // Accesses of other blocks and copies into the block's shared memory must happen before its end.
+  // Accesses of other blocks and copies into the block's shared memory must happen before the block
+  // ends.
   void check_foreign() {
     for (const uint32_t index : foreign_) {
       const AccessRecord& record = shared_records_[index];

@@ -33,7 +33,7 @@ class Op:
     at: int = 0
     size: int = 4
     barrier: int = 0  # number of the barrier; 16 is the cluster's barrier, which all threads execute
-    participants: int = 0  # threads of the program at the barrier
+    participants: int = 0  # number of the program's threads at the barrier
 
 
 @dataclasses.dataclass(frozen=True)

@@ -18,8 +18,9 @@ ARRIVE, WAIT = "cluster.arrive", "cluster.wait"
 
 @dataclasses.dataclass(frozen=True)
 class Event:
-    """An operation of an execution. place: (thread, index in the thread's list), for the operation of the program.
-    outcome: the condition on the value that is read. reads, writes: of memory."""
+    """An operation of an execution. `place` is (thread, index in the thread's list) of the operation in the program,
+    `outcome` the condition on the value that is read; `reads` and `writes` tell whether the operation reads or writes
+    memory."""
 
     place: tuple
     op: Op

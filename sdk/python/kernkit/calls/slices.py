@@ -90,7 +90,7 @@ def _packed(parts: List[_Part], storage: Storage) -> Optional[List[int]]:
 
 def _view(part: _Part) -> Optional[Tuple[Value, int, int]]:
     """Returns (tensor of the indices that remain, address of its first byte, address past its last byte), with the
-    recorded strides, or None if the indices form no single view."""
+    recorded strides, or None if the indices do not form a single view."""
     if any(len(runs) != 1 for runs in part.runs):
         return None
     value, strides, bits = part.value, part.value.all_strides(), part.value.item_bits()
@@ -128,7 +128,7 @@ class _Slicer:
 
     def cut(self, parts: List[_Part], index: int) -> Optional[List[Value]]:
         """Adds storages for the remaining elements of tensors that keep their strides; tensors that overlap share a
-        storage. Returns the smaller tensors, or None if a tensor's indices form no single view."""
+        storage. Returns the smaller tensors, or None if a tensor's indices do not form one view."""
         storage = self.recording.storages[index]
         views = []
         for part in parts:

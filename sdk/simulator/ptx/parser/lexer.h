@@ -30,7 +30,7 @@ class Lexer {
   /// Takes the next token, which must be a word. Throws for other tokens.
   std::string word();
   /// Returns the number of the inline assembly that the next token is in, from 1 on, and 0 outside.
-  /// LLVM writes its begin and end as comments.
+  /// LLVM writes the begin and the end of inline assembly as comments.
   int inline_assembly() const { return is_in_assembly_ ? assembly_ : 0; }
   bool ended() const { return token_.kind == Token::kEnd; }
   /// Skips the remaining tokens of line number `line`.

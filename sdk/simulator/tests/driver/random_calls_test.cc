@@ -13,7 +13,7 @@ namespace {
 
 /// A sequence of random calls of one host thread. For each call, the sequence chooses the function
 /// of the driver API or the function of the runtime API that does the same work. The call's result,
-/// its effect on memory and the runtime's last error must equal the model's.
+/// its effect on memory and the runtime's last error must be as in the model.
 class Sequence {
  public:
   /// `is_alone`: whether no other thread allocates memory, so that a released address stays free.

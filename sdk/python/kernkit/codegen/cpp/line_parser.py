@@ -81,8 +81,8 @@ def _incomplete_value(parsed: Dict[str, Any]) -> Value:
 
 def parse(name: str, text: str) -> Tuple[Op, Optional[LineError]]:
     """Returns (op, first error or None) of the schema line `text` of the op `name`. After an error the op has the
-    parameters and results up to the error: the last of these can be incomplete or have an invalid name or default, and
-    shapes and dtypes are missing."""
+    parameters and results up to the error: the last parameter or result can be incomplete or have an invalid name or
+    default, and shapes and dtypes are missing."""
     (parsed,) = map(json.loads, parse_texts([text]))
     if "error" not in parsed:
         return read_op(name, name + text, parsed), None
