@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mistakes with streams in programs of Python and of C++: each gives a wrong result within 20 seeds, and racecheck reports
-its place. Without the mistakes results are right with each seed, and no tool reports anything."""
+"""Mistakes with streams in programs of Python and of C++. Each mistake gives a wrong result with one of the seeds 1 to 20,
+and racecheck reports the place of the mistake. Without the mistakes the results are right with every seed, and no tool
+reports anything."""
 
 import json
 import os

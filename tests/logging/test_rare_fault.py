@@ -31,7 +31,7 @@ def test_from_the_log_to_the_line(root, runtime, tmp_path):  # noqa: F811
     folder, log = tmp_path / "recordings", tmp_path / "log"
     server = ("run", "--runtime", runtime, sys.executable, "-c", SERVER)
 
-    # The symptom: other numbers than expected, for one request. The log has the call, and names its recording.
+    # One request gets wrong numbers. The log has the call, and names the recording of the call.
     failed = kernkit(root, *server, faulty, KERNKIT_LOG="stats", KERNKIT_LOG_FILE=str(log), KERNKIT_RECORD=str(folder))
     assert failed.returncode == 1 and "request 517: " in failed.stderr, failed.stderr
     before, after = log.read_text().splitlines()[-2:]

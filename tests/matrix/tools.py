@@ -47,8 +47,9 @@ def install(python: pathlib.Path, requirements: List[str]) -> None:
 
 
 def environment(name: str, requirements: List[str], python: str = "") -> pathlib.Path:
-    """Returns the folder of an environment with these packages, for the interpreter `python` or for this one. The
-    folder remains for other runs with the same requirements. Raises NotShown if pip cannot install a package."""
+    """Returns the folder of an environment with these packages, for the interpreter `python` or, if `python` is
+    empty, for the running interpreter. The folder remains for other runs with the same requirements. Raises
+    NotShown if pip cannot install a package."""
     folder = FOLDER / "environments" / name.replace(" ", "-")
     complete = folder / "complete"
     listed = "\n".join([python, *requirements])

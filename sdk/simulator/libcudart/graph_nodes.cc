@@ -361,8 +361,8 @@ cudaError_t core::set_kernel_of_instance(cudaGraphExec_t exec, cudaGraphNode_t h
 
 namespace {
 
-// Compares the i-th node of one graph with the i-th node of the other, and returns the first
-// difference.
+// Compares the i-th node of one graph with the i-th node of the other graph, for each i. Returns
+// the first difference.
 GraphExecUpdateResultInfo compared(const std::vector<GraphNode>& before,
                                    const std::vector<GraphNode>& after) {
   if (before.size() != after.size()) return {kTopologyChanged, nullptr, nullptr};

@@ -84,7 +84,8 @@ void Registers::assign_slots(Kernel* kernel) const {
     return lives[x].first != lives[y].first ? lives[x].first < lives[y].first : x < y;
   });
   // A free slot, and the last operation that uses the slot. Each heap in `free` has the slots of
-  // one register size; the slot with the earliest last use is at its top.
+  // one register size; the slot with the earliest last use is at the top of
+  // the heap.
   struct FreeSlot {
     uint32_t last_use, at;
     bool operator<(const FreeSlot& other) const { return last_use > other.last_use; }

@@ -360,7 +360,7 @@ Warp::Stop Warp::run() {
     const uint32_t before = pc;
     if (hooks != nullptr && operation.flow != Flow::kNext) hooks->decides(*this, operation, here);
     switch (operation.flow) {
-      case Flow::kNext: break;  // reached the pc of another part
+      case Flow::kNext: break;  // the part reached the pc of another part
       case Flow::kBranch: branch(operation, here); break;
       case Flow::kTable: branch_by_table(operation, here); break;
       case Flow::kCall: call(operation, here); break;

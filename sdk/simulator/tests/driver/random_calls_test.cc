@@ -74,9 +74,9 @@ class Sequence {
   unsigned below(size_t count) { return static_cast<unsigned>(random_() % count); }
   bool coin() { return below(2) == 0; }
   bool is_rare_case() { return below(8) == 0; }
-  // Returns a random memory, or null if there is none. Waits for the work of the memory's stream if
-  // the stream belongs to another device than the current device, because the default stream does
-  // not wait for that work.
+  // Returns a random element of memory_, or null if memory_ is empty. Waits for the work of the
+  // memory's stream if the stream belongs to another device than the current device, because the
+  // default stream does not wait for that work.
   Memory* some() {
     if (memory_.empty()) return nullptr;
     Memory* const memory = &memory_[below(memory_.size())];

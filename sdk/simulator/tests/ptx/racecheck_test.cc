@@ -361,7 +361,7 @@ TEST_F(PtxMemoryModel, ReleaseAndAcquirePatterns) {
   }
   const std::string nothing = ", with nothing between that orders them";
   EXPECT_EQ(reason(relaxed, "ld.acquire.gpu.global.u32", ""), nothing);
-  // A fence after the store to the flag releases nothing, and a weak store to the flag is no
+  // A fence after the store to the flag releases nothing, and a weak store to the flag is not a
   // release.
   EXPECT_EQ(reason(relaxed + "\nfence.acq_rel.gpu;", "ld.acquire.gpu.global.u32", ""), nothing);
   EXPECT_NE(

@@ -174,7 +174,7 @@ class JaxCodegen(OpCodegen):
         ]  # fmt: skip
 
     def written(self, backward: Optional[Backward]) -> Written:
-        """Returns the source lines of the op's JAX functions, or the reason why the op has none."""
+        """Returns the source lines of the op's JAX functions, or the reason why the op cannot have them."""
         if self.why_not():
             return f"function for JAX: {self.why_not()}"
         return (self.with_gradient(backward, backward.backward.function) if backward else self.function_lines())[2:]

@@ -268,7 +268,7 @@ class TorchCodegen(OpCodegen):
                 f"{self._helper_name('formula')}, setup_context={self._helper_name('setup')}, lib={kk}library)"]  # fmt: skip
 
     def written(self, backward: Optional[Backward]) -> Written:
-        """Returns the source lines of the op's operators, or the reason why the op has none."""
+        """Returns the source lines of the op's operators, or the reason why the op cannot have them."""
         if self.why_not():
             return f"operator of torch: {self.why_not()}"
         lines = [*self.default()[2:], *(self.functional() if self.has_functional() else []), *self.in_graph()]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The packages whose arrays the rules export, and how each makes an array."""
+"""The packages whose arrays the rules of DLPack export, and the code by which a package makes an array."""
 
 import importlib
 import importlib.metadata

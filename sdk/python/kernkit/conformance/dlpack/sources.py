@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The documents that the rules of DLPack come from: dlpack.h 1.3, its specification for Python, and the array API standard
-of December 2024."""
+"""The documents from which the rules of DLPack come: dlpack.h 1.3, DLPack's specification for Python, and the array API
+standard of December 2024."""
 
 PYTHON = "DLPack, Python specification, Implementation"
 SEMANTICS = "DLPack, Python specification, Semantics"

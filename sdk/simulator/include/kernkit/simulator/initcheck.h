@@ -10,7 +10,8 @@
 namespace kernkit::simulator {
 
 /// A use of undefined bits: a branch or an address that depends on the bits, or a store of the bits
-/// to global memory. A use has two source lines: its own, and the line that first read the bits.
+/// to global memory. A use has two source lines: the line of the branch, address or store, and
+/// the line that first read the bits.
 struct UndefinedUse {
   std::string sentence;  ///< report with both lines, for the lowest-numbered block
   uint64_t count;        ///< number of uses with these two lines, counted for each lane
