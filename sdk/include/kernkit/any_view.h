@@ -36,8 +36,8 @@ class AnyValue {
   bool is() const {
     return try_cast<T>().has_value();
   }
-  /// Returns the value as a T, or an empty Optional if cast<T>() would throw. A call that fails
-  /// takes the time of an exception.
+  /// Returns the value as a T, or an empty Optional if cast<T>() would throw. A failed conversion
+  /// takes as long as throwing and catching an exception.
   template <class T>
   Optional<T> try_cast() const {
     try {
@@ -77,12 +77,12 @@ KernkitAny view_text(const char* data, size_t size);
 /// these. Has the layout of KernkitAny. Copies borrow the same value. As a parameter type it
 /// matches the schema type `Any`.
 ///
-/// Reads as Any does: type_index() and is_none() describe the value, cast<T>(name) returns the
-/// value as a T, or throws TypeError for another type and ValueError for a number out of range,
-/// both with `name`; is<T>() returns whether cast<T>() succeeds, try_cast<T>() returns an
-/// Optional<T>, which is empty if cast<T>() throws. A view that cast() returns is valid as long as
-/// the object that was read. is() and try_cast() pass on exceptions other than Error, such as
-/// std::bad_alloc. get() returns the KernkitAny.
+/// The members read the value as the members of Any do: type_index() and is_none() describe the
+/// value, cast<T>(name) returns the value as a T, or throws TypeError for another type and
+/// ValueError for a number out of range, with `name` in the message; is<T>() returns whether
+/// cast<T>() succeeds, try_cast<T>() returns an Optional<T>, which is empty if cast<T>() throws. A
+/// view that cast() returns is valid as long as the object that was read. is() and try_cast() pass
+/// on exceptions other than Error, such as std::bad_alloc. get() returns the KernkitAny.
 class AnyView : public detail::AnyValue {
  public:
   /// The value None. Throws nothing.
@@ -115,8 +115,8 @@ class AnyView : public detail::AnyValue {
   AnyView(const DLTensor* tensor) {  // NOLINT(runtime/explicit)
     set(kKernkitDLTensorPtr).ptr = const_cast<DLTensor*>(tensor);
   }
-  /// A tensor that the caller keeps alive during the view's lifetime, borrowed. The name of the
-  /// view is not kept. Throws nothing.
+  /// A tensor that the caller keeps alive during the view's lifetime, borrowed. The TensorView's
+  /// name is dropped. Throws nothing.
   AnyView(TensorView tensor) : AnyView(tensor.get()) {}  // NOLINT(runtime/explicit)
   /// The object of a Tensor, borrowed: the Tensor must outlive the view. An undefined Tensor
   /// becomes None. Throws ValueError for a read-only tensor, which a callee could not recognise as

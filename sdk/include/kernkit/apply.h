@@ -12,7 +12,8 @@ namespace kernkit {
 
 namespace detail {
 
-// True if Op takes the compute types of the elements, such as float for float16.
+// True if an Op can be called with the compute types of the inputs' elements, such as float for
+// float16.
 template <class Op, class... In>
 inline constexpr bool kOnComputeTypes = std::is_invocable_v<const Op&, compute_t<In>...>;
 
@@ -31,8 +32,8 @@ constexpr bool is_applicable() {
   }
 }
 
-// True if Op takes and returns compute types, so that whole registers may be converted at once. If
-// an op returns an element type, the element is stored unchanged.
+// True if Op takes and returns compute types, so that a loop may convert whole registers at once.
+// False if Op returns an Out that needs no conversion, such as a float16.
 template <class Op, class Out, class... In>
 constexpr bool only_computes() {
   if constexpr (kOnComputeTypes<Op, In...>) {
@@ -58,11 +59,12 @@ KERNKIT_HOST_DEVICE KERNKIT_INLINE Out to_element(const Result& result) {
 /// compute types gets compute types: `[](float x) { return 2 * x; }` serves float, float16 and
 /// bfloat16. Its result is converted to compute_t<Out> and then to Out, to nearest even: a float is
 /// rounded once, and a double is rounded to float first if Out is narrower than float. A result
-/// that is stored as an integer must be in the range of the integer. An op that takes float16 and
-/// not float gets the elements unconverted. An op that takes neither does not compile. Throws only
-/// what `op` throws.
+/// that is stored as an integer must be in the range of the integer. An op that accepts the element
+/// types but not their compute types, for example float16 and not float, gets the elements
+/// unconverted. An op that accepts neither the compute types nor the element types does not
+/// compile. Throws only what `op` throws.
 #if defined(__NVCC__)
-#pragma nv_exec_check_disable  // no warning for an op that only the host can call
+#pragma nv_exec_check_disable  // suppresses the warning about an op that only the host can call
 #endif
 template <class Out, class Op, class... In>
 KERNKIT_HOST_DEVICE KERNKIT_INLINE Out apply_op(const Op& op, const In&... in) {

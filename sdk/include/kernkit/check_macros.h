@@ -5,14 +5,14 @@
 
 #include "kernkit/expect.h"
 
-/// Throws ValueError unless tensor x is on a CUDA device (kDLCUDA: not pinned or managed memory),
-/// RuntimeError for a CUDA tensor in a library without CUDA; and the errors of KERNKIT_EXPECT:
-/// ValueError for a read-only Tensor, InternalError for an undefined Tensor. Returns the
-/// kernkit::Expect, so that more checks may follow.
+/// Throws ValueError unless tensor x is on a CUDA device (kDLCUDA; pinned and managed memory are
+/// rejected), and RuntimeError for a CUDA tensor in a library that was built without CUDA. Throws
+/// the errors of KERNKIT_EXPECT as well: ValueError for a read-only Tensor, InternalError for an
+/// undefined Tensor. Returns the kernkit::Expect, so that more checks may follow.
 #define KERNKIT_CHECK_CUDA(x) KERNKIT_EXPECT(x).cuda()
-/// Throws ValueError unless tensor x is in CPU memory (kDLCPU: not pinned memory), and the errors
-/// of KERNKIT_EXPECT: ValueError for a read-only Tensor, InternalError for an undefined Tensor.
-/// Returns the kernkit::Expect, so that more checks may follow.
+/// Throws ValueError unless tensor x is in CPU memory (kDLCPU; pinned memory is rejected). Throws
+/// the errors of KERNKIT_EXPECT as well: ValueError for a read-only Tensor, InternalError for an
+/// undefined Tensor. Returns the kernkit::Expect, so that more checks may follow.
 #define KERNKIT_CHECK_CPU(x) KERNKIT_EXPECT(x).cpu()
 /// Throws ValueError unless the elements of tensor x are dense in row-major order; an empty tensor
 /// passes. Throws the errors of KERNKIT_EXPECT as well: ValueError for a read-only Tensor,
@@ -25,13 +25,13 @@
 /// Tensor. Returns the kernkit::Expect, so that more checks may follow.
 #define KERNKIT_CHECK_LAST_DIM_CONTIGUOUS(x) KERNKIT_EXPECT(x).last_dim_contiguous()
 /// Throws ValueError unless tensor x is on a CUDA device and contiguous (an empty tensor counts as
-/// contiguous), RuntimeError for a CUDA tensor in a library without CUDA; and the errors of
-/// KERNKIT_EXPECT: ValueError for a read-only Tensor, InternalError for an undefined Tensor.
-/// Returns the kernkit::Expect, so that more checks may follow.
+/// contiguous), and RuntimeError for a CUDA tensor in a library that was built without CUDA. Throws
+/// the errors of KERNKIT_EXPECT as well: ValueError for a read-only Tensor, InternalError for an
+/// undefined Tensor. Returns the kernkit::Expect, so that more checks may follow.
 #define KERNKIT_CHECK_INPUT(x) KERNKIT_EXPECT(x).cuda().contiguous()
-/// Throws ValueError unless tensor x has d dimensions, and the errors of KERNKIT_EXPECT: ValueError
-/// for a read-only Tensor, InternalError for an undefined Tensor. Returns the kernkit::Expect, so
-/// that more checks may follow.
+/// Throws ValueError unless tensor x has d dimensions. Throws the errors of KERNKIT_EXPECT as well:
+/// ValueError for a read-only Tensor, InternalError for an undefined Tensor. Returns the
+/// kernkit::Expect, so that more checks may follow.
 #define KERNKIT_CHECK_DIM(d, x) KERNKIT_EXPECT(x).rank(d)
 /// Throws ValueError unless tensors a and b have the same rank and sizes. Also throws ValueError if
 /// a or b is a read-only Tensor, and InternalError if a or b is an undefined Tensor. Returns the

@@ -28,7 +28,8 @@ inline int32_t reloaded_type_index(const KernkitAny& any) {
 ///   fits(param)      true if the schema may declare the parameter with this type
 ///   Storage          the type that is stored during the call and converts to T
 ///   read(any, name)  the value; throws TypeError or ValueError, which name the argument
-///   read_fast(...)   optional: read() that rejects the slow arguments of slow_arguments.h
+///   read_fast(...) optional: same as read(), but throws for the arguments that slow_arguments.h
+/// converts
 template <class T, class = void>
 struct Argument;
 

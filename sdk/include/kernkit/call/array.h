@@ -53,8 +53,8 @@ class Array {
   size_t size() const { return block_ == nullptr ? 0 : block_->values.size(); }
   /// True for an array without elements.
   bool empty() const { return size() == 0; }
-  /// Returns a copy of element i, counted from 0; a Tensor gets another owner. The index is not
-  /// checked.
+  /// Returns a copy of element i, counted from 0; a copy of a Tensor shares the memory. The index
+  /// is not checked.
   T operator[](size_t i) const { return block_->values[i]; }
   /// A copy of element i, counted from 0. Throws IndexError for i >= size().
   T at(size_t i) const {

@@ -10,8 +10,8 @@
 
 namespace kernkit::detail {
 
-// False in nvcc's device pass, which needs the kernels that an exported function launches,
-// including templates, but not the code of the call, which takes time to compile.
+// False in nvcc's device pass. That pass must instantiate the kernels that an exported function
+// launches; the code that reads the arguments and stores the result would only add compile time.
 #if defined(__CUDA_ARCH__)
 inline constexpr bool kMakesCalls = false;
 #else
@@ -22,8 +22,9 @@ constexpr bool is_callable() {
   return kMakesCalls && kIsResult<std::decay_t<R>> && (kIsArgument<std::decay_t<Params>> && ...);
 }
 
-/// The reading class of KERNKIT_EXPORT_TYPED: a parameter of type T is read by Argument<T>. Another
-/// reading class may map T to a type As<T>, whose Argument reads a value that converts to T.
+/// The reading class of KERNKIT_EXPORT_TYPED, by which Argument<T> reads a parameter of type T. A
+/// reading class may also map T to another type As<T>; Argument<As<T>> then reads a value that
+/// converts to T.
 struct ReadAsIs {
   template <class T>
   using As = T;
@@ -93,7 +94,7 @@ constexpr auto typed_form(const char (&name)[N], R (*)(Params...)) {
   }
 }
 
-/// Returns the parsed signature of typed_line(), for the hook of a call.
+/// Returns the parsed signature of typed_line(), which the call hook prints and records.
 template <class R, class... Params>
 constexpr schema::Signature typed_signature(R (*)(Params...)) {
   if constexpr (is_callable<R, Params...>()) {
@@ -112,7 +113,7 @@ constexpr schema::Signature typed_signature(R (*)(Params...)) {
 /// call returns 0, or -1 with an error: TypeError for a wrong number or type of arguments,
 /// ValueError for a number out of range, and the errors of the function (an exception other than
 /// kernkit::Error is MemoryError for std::bad_alloc, RuntimeError for a std::exception, otherwise
-/// InternalError). A C++ type that is no type of an argument or a result is a compile error.
+/// InternalError). A parameter or result of an unsupported C++ type is a compile error.
 #define KERNKIT_EXPORT_TYPED(name, ...) \
   KERNKIT_EXPORT_READ(::kernkit::detail::ReadAsIs, name, __VA_ARGS__)
 

@@ -12,7 +12,7 @@
 
 namespace kernkit::detail {
 
-/// The description of an exported function for the hook.
+/// Description of an exported function; a call passes this object to hooked_call().
 struct CallSite {
   const char* name;             // name of the op
   const char* line;             // schema line without the op's name
@@ -21,8 +21,8 @@ struct CallSite {
   void* known;                  // the hook's data (KnownOp); null before the first call
 };
 
-/// The `self` by which the hook calls an exported function, which then skips the hook. Other
-/// callers pass null.
+/// Value of the argument `self` with which the hook calls an exported function, so that the
+/// function does not call the hook again. Other callers pass null as `self`.
 inline void* hooked_self() { return reinterpret_cast<void*>(uintptr_t{0xff}); }
 
 #if defined(KERNKIT_COMPILED) && !defined(KERNKIT_NO_CALL_HOOK)
@@ -46,8 +46,8 @@ extern KERNKIT_LOCAL unsigned char call_hook;
 #if defined(__clang__)
   return __builtin_expect(call_hook != 0, 0) && self == nullptr;
 #else
-  // One comparison tests both conditions: with two comparisons, the code of g++ takes a jump in the
-  // common case.
+  // One comparison tests two conditions: the hook is on, and the caller is not the hook. For two
+  // comparisons, g++ generates code that jumps in the common case.
   return __builtin_expect(call_hook > static_cast<uint8_t>(reinterpret_cast<uintptr_t>(self)), 0);
 #endif
 }

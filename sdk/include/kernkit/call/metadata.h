@@ -16,8 +16,8 @@ namespace kernkit::detail {
 [[gnu::cold]] Message metadata_json(const schema::Signature& line, const char* text,
                                     const char* parsed);
 
-/// Stores the JSON of metadata_json() in *result. `text` and `parsed` are the entries of the op in
-/// the file's sections.
+/// Stores the JSON of metadata_json() in *result. `text` and `parsed` are the op's entries in the
+/// ELF sections kernkit_schema and kernkit_parsed.
 template <class Line>
 int return_metadata(const char* text, const char* parsed, KernkitAny* result) noexcept {
   try {
@@ -29,7 +29,7 @@ int return_metadata(const char* text, const char* parsed, KernkitAny* result) no
   }
 }
 
-/// Same as return_metadata(), for a line that is parsed at the first query.
+/// Same as return_metadata(), for a schema line that the first query parses at run time.
 [[gnu::cold]] int return_metadata_of(const char* text, const char* parsed, const char* op,
                                      SourceLocation location, KernkitAny* result) noexcept;
 

@@ -35,7 +35,7 @@ constexpr FixedText<N> terminate_names(const char (&text)[N], const schema::Sche
 /// A copy of the first N elements of an array.
 template <class T, size_t N>
 struct First {
-  T at[N + 1] = {};  // an array must not be empty
+  T at[N + 1] = {};  // + 1: C++ has no arrays of size 0
   constexpr explicit First(const T* all) {
     for (size_t i = 0; i != N; ++i) at[i] = all[i];
   }

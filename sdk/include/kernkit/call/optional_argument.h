@@ -55,7 +55,7 @@ struct Argument<Optional<T>, std::void_t<decltype(std::declval<Optional<T>>().ha
   }
 };
 
-/// An optional result.
+/// Result of an Optional<T> or std::optional<T>: None if the optional is empty.
 template <template <class> class Optional, class T>
 struct Result<Optional<T>, std::void_t<decltype(std::declval<Optional<T>>().has_value()),
                                        decltype(&Result<T>::fits)>> {

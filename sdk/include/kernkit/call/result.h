@@ -26,8 +26,9 @@ using MakeText = HostFunction<int(const KernkitByteArray* text, KernkitAny* out)
 void set_text(KernkitAny* result, MakeText& make_text, const char* what, const char* data,
               size_t size);
 
-/// Stores a new Array of the host, with its own references to the items, in *result. Another
-/// `constructor` is a global function of the host, which is called with the items as arguments.
+/// Stores a new Array of the host, with its own references to the items, in *result. If
+/// `constructor` is not "ffi.Array", stores the result of the host's global function with this
+/// name, called with the items as arguments.
 void set_array(KernkitAny* result, const KernkitAny* items, int32_t size, const char* what,
                const char* constructor = "ffi.Array");
 
@@ -163,7 +164,7 @@ struct Result<T, std::enable_if_t<(std::tuple_size<T>::value > 0)>> {
   }
   template <size_t... I>
   static void set_each(KernkitAny* items, T& value, std::index_sequence<I...>) {
-    using std::get;  // unqualified: <tuple> may be included after this header
+    using std::get;  // get() is called unqualified: <tuple> may be included later
     (Result<std::tuple_element_t<I, T>>::set(&items[I], std::move(get<I>(value))), ...);
   }
   static void set(KernkitAny* result, T&& value) {

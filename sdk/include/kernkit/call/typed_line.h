@@ -26,7 +26,7 @@ struct Returned<R, std::enable_if_t<(std::tuple_size<R>::value > 0)>> {
 };
 
 /// Returns the first schema type that `fits` accepts as a single value, as a list, as an optional,
-/// or as an optional list. Type::kAny if `fits` accepts no type, as for a list of lists.
+/// or as an optional list. Returns Type::kAny if `fits` accepts no type, as for a list of lists.
 template <class Fits>
 constexpr schema::Param matching_type(Fits fits) {
   schema::Param param;

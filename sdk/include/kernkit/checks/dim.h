@@ -43,8 +43,8 @@ class Dim {
     }
     return value_ == size;
   }
-  /// Sets the value to a stride [elements] that does not matter, unless the Dim is bound. The next
-  /// accepts() may still bind another value.
+  /// Sets the value of an unbound Dim to `stride` [elements], the stride of an empty tensor or of a
+  /// dimension of size 1. accepts() may bind another value later. Does nothing if the Dim is bound.
   void suggest(int64_t stride) {
     if (bound_by_ != nullptr) return;
     value_ = stride;
@@ -55,22 +55,23 @@ class Dim {
   friend struct ScaledDim;
 
   const char* name_;
-  // Mutable, because a multiple of a const Dim may bind a size that was only suggested.
+  // Mutable, because a multiple of a const Dim may bind a value that only suggest() has set.
   mutable int64_t value_ = 0;
-  mutable const char* bound_by_ = nullptr;  // null while value_ is unset: 0 is a size
+  mutable const char* bound_by_ = nullptr;  // null if unbound; value_ cannot tell, 0 is a size
   mutable bool is_suggested_ = false;
 };
 
 /// `dim * factor` in a shape: a multiple of a Dim that is already bound.
 struct ScaledDim {
-  /// The size that is multiplied.
+  /// The Dim whose size is multiplied.
   const Dim& dim;
   /// The multiplier.
   int64_t factor;
 
-  /// Returns whether `size` equals the product [elements]; false for a product beyond int64. Binds
-  /// a Dim that was only suggested by a stride, if `factor` divides `size`, and then records
-  /// `tensor`, a name that must outlive the Dim. Throws InternalError for an unbound Dim.
+  /// Returns whether `size` [elements] equals factor * dim; false for a product beyond int64. If
+  /// only suggest() has set the Dim's value and `factor` divides `size`, binds the Dim to size /
+  /// factor and records `tensor`, a name that must outlive the Dim. Throws InternalError for an
+  /// unbound Dim.
   bool accepts(int64_t size, const char* tensor) const {
     if (!dim.is_bound() && dim.is_suggested_ && factor > 0) {
       return size % factor == 0 && dim.accepts(size / factor, tensor);

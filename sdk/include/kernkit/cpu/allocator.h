@@ -37,8 +37,9 @@ struct CPUNDAlloc {
   }
   static void release(void* data) { free(data); }
 #else
-  // glibc's aligned functions bypass its caches and take 70 to 110 ns longer than malloc (glibc
-  // 2.36). The pointer of malloc is stored in the 16 bytes or more before the data.
+  // The aligned allocation functions of glibc bypass malloc's caches and take 70 to 110 ns longer
+  // than malloc (glibc 2.36). At least 16 bytes precede the data; the pointer that malloc returned
+  // is stored there.
   static void* allocate(size_t size) {
     void* block = malloc(size + kAlignment);
     if (block == nullptr) return nullptr;

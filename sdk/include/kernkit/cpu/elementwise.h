@@ -10,7 +10,7 @@ namespace kernkit::cpu {
 
 namespace detail {
 
-/// The loops of an op without the op's type.
+/// The loops of an op, with the op's type erased.
 struct Loops {
   const Loop* by_set;   // the loop of each InstructionSet [KERNKIT_INSTRUCTION_SETS]
   const size_t* sizes;  // element sizes of the output and of each input [bytes]
@@ -39,7 +39,8 @@ inline constexpr size_t kMaxSize = 16;  // largest size of an element [bytes]
 // stores.
 inline constexpr size_t kAligningBytes = 16 << 10;
 
-/// True if a loop can run over the whole arrays, of `bytes` bytes in total, without partial blocks.
+/// True if a loop over whole blocks covers all n elements and needs no additional blocks to align
+/// the output. `bytes` is the total size of the arrays.
 KERNKIT_INLINE bool in_whole_lines(int64_t n, const void* out, size_t bytes) {
   const auto past_line = bytes < kAligningBytes ? 0 : reinterpret_cast<uintptr_t>(out) % 64;
   return n % kBlock == 0 && past_line == 0;
@@ -48,8 +49,8 @@ KERNKIT_INLINE bool in_whole_lines(int64_t n, const void* out, size_t bytes) {
 // Chooses a loop and its memory hints, and runs the loop. Shared by all ops, and compiled once.
 void run_loop(const Loops& loops, int64_t n, const void* op, void* out, const void* const* in);
 
-// Fewer elements than kFew are computed by the scalar loop, which then takes less time than a
-// temporary block with its copies, about 40 ns.
+// The scalar loop computes fewer than kFew elements: copying so few elements to and from a
+// temporary block takes longer, about 40 ns.
 template <class... T>
 inline constexpr int64_t kFew = (std::is_same_v<T, compute_t<T>> && ...) ? 32 : 8;
 
@@ -62,8 +63,9 @@ KERNKIT_UNFUSED inline void scalar_loop(const Op& op, int64_t n, Out* out, const
   }
 }
 
-// `Sets`, the number of instruction sets, gives this function another symbol than the function in a
-// file that is compiled for fewer instruction sets, such as a file compiled by nvcc.
+// The template parameter `Sets`, the number of instruction sets, makes this function's symbol
+// differ from the symbol in a file that is compiled for fewer instruction sets, such as a file
+// compiled by nvcc.
 template <int Sets, class Op, class Out, class... In>
 __attribute__((noinline)) KERNKIT_LOCAL void start_loop(int64_t n, const Op& op, Out* out,
                                                         const In*... in) {

@@ -73,8 +73,8 @@ KERNKIT_MATH Exp exp_parts(float x) {
                   (0x1.555490p-3f * r + 0x1.fffffcp-2f);
   return {(q * r2 + r) + 1.0f, bit_cast<uint32_t>(shifted)};
 }
-/// factor * e^x. The power of two is applied in two halves, so that a subnormal result is rounded
-/// by the last product alone.
+/// factor * e^x. The power of two is applied in two halves, so that only the last multiplication
+/// rounds a subnormal result.
 KERNKIT_MATH float times(float factor, const Exp& e) {
   const int32_t exponent = static_cast<int32_t>(e.shifted - 0x4b400000u);
   const int32_t low = exponent >> 1, high = exponent - low;
@@ -93,8 +93,8 @@ KERNKIT_MATH float exp_to_add(float x) {
   return bit_cast<float>(bit_cast<uint32_t>(e.mantissa) + (e.shifted << 23));
 }
 
-/// e^x for -131 <= x <= 43, or NaN. The power of two is 2^64 times too large, so that it is a
-/// normal number and the result is rounded by the last product alone.
+/// e^x for -131 <= x <= 43, or NaN. The power of two is 2^64 times too large, so that the power is
+/// a normal number; the last multiplication, by 2^-64, rounds a subnormal result.
 KERNKIT_MATH float exp_to_zero(float x) {
   const Exp e = exp_parts<127 + 64>(x);
   return e.mantissa * bit_cast<float>(e.shifted << 23) * 0x1p-64f;

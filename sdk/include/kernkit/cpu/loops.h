@@ -19,8 +19,8 @@ KERNKIT_INLINE void plain_block(const Op& op, Out* out, const In*... in) {
   for (int i = 0; i < kBlock; ++i) out[i] = apply_op<Out>(op, in[i]...);
 }
 
-/// True if an op takes and returns compute types, and at least one element type (kWithSome) or
-/// every element type (kOnlyWith) is T.
+/// True if an op takes and returns compute types, and T is at least one of the array element types
+/// (kWithSome) or each of them (kOnlyWith).
 template <class T, class Op, class Out, class... In>
 inline constexpr bool kWithSome = kernkit::detail::only_computes<Op, Out, In...>() &&
                                   (std::is_same_v<Out, T> || ... || std::is_same_v<In, T>);
@@ -67,7 +67,7 @@ struct LoopsOf<Op, std::index_sequence<I...>, Out, In...> {
   KERNKIT_LOOP(avx512_bf16, hardware_loop, KERNKIT_AVX512)
   static constexpr Loop by_set(InstructionSet set) {
     if constexpr (kWithSome<float16, Op, Out, In...>) {
-      return halves;  // F16C fills 256-bit registers
+      return halves;  // F16C converts to 256-bit registers, also on AVX-512 processors
     } else {
 #if defined(KERNKIT_AVX512_BF16)
       if constexpr (kOnlyWith<bfloat16, Op, Out, In...>)

@@ -16,7 +16,8 @@
 
 namespace kernkit::cpu {
 
-/// The instruction sets for which loops are compiled, each of which includes the previous sets.
+/// The instruction sets for which loops are compiled. Every instruction set includes the previous
+/// instruction sets.
 enum class InstructionSet {
   kBaseline,    ///< the compiler's target: SSE2 in a generic x86-64 build
   kAvx2,        ///< AVX2 with F16C
@@ -24,7 +25,8 @@ enum class InstructionSet {
   kAvx512Bf16,  ///< AVX512_BF16, which converts float to bfloat16
 };
 
-/// Bit flags that choose how a loop loads and stores its arrays. Results do not depend on them.
+/// Bit flags that choose how a loop loads and stores its arrays. The flags do not affect the
+/// results.
 enum MemoryHint : unsigned {
   kPrefetchInputs = 1,   ///< prefetches the inputs for reading
   kPrefetchOutput = 2,   ///< prefetches the output for writing, which no hardware prefetcher does
@@ -39,7 +41,7 @@ enum MemoryHint : unsigned {
 struct Machine {
   InstructionSet instruction_set;  ///< instruction set of the loops that run
   unsigned prefetching;            ///< bits of MemoryHint for loops over prefetching_bytes or more
-  /// Bits of MemoryHint for loops over streaming_bytes or more, unless in place.
+  /// Bits of MemoryHint for loops over streaming_bytes or more whose output is not an input.
   unsigned streaming;
   size_t prefetching_bytes;  ///< least size of a loop with the hints `prefetching` [bytes]
   size_t streaming_bytes;    ///< least size of a loop with the hints `streaming` [bytes]

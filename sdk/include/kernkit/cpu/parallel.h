@@ -22,8 +22,8 @@ void set_threads(int count);
 
 namespace detail {
 
-// Least size of a piece that a thread takes at a time, over all arrays [bytes], which takes about
-// 10 to 30 us.
+// Least size of a piece, the part of all arrays that a thread takes at a time [bytes]; a piece of
+// this size takes about 10 to 30 us.
 inline constexpr size_t kPieceBytes = size_t{256} << 10;
 
 /// Returns the size of the pieces of a loop over `all` bytes, at least `least` [bytes]. The size is
@@ -34,8 +34,8 @@ size_t piece_bytes(size_t all, size_t least) noexcept;
 using Piece = void (*)(const void* context, int64_t index);
 
 /// Calls piece(context, i) once for each i in [0, pieces), on this thread and on at most `threads -
-/// 1` helpers, which may start late or never: each free thread takes the next piece. Pieces do not
-/// throw.
+/// 1` helper threads; every thread takes the next piece when it has finished a piece. A helper may
+/// start late or not at all. Pieces do not throw.
 void run_pieces(int threads, int64_t pieces, Piece piece, const void* context) noexcept;
 
 /// The first exception thrown by a piece of a loop, carried from that piece's thread to the caller.
@@ -90,7 +90,7 @@ void parallel_for(int64_t n, int64_t grain, const Function& function) {
   detail::PieceFailure failure;
   const Context shared{function, n, grain < 1 ? 1 : grain, &failure};
   detail::run_pieces(
-      threads(), (n - 1) / shared.grain + 1,  // n + grain could overflow
+      threads(), (n - 1) / shared.grain + 1,  // not (n + grain - 1) / grain: the sum could overflow
       [](const void* context, int64_t index) {
         const Context& c = *static_cast<const Context*>(context);
         if constexpr (noexcept(c.function(index, index))) {

@@ -30,11 +30,11 @@ KERNKIT_INLINE void pair_block(const Op& op, bfloat16* out, const In*... in) {
 
 #if KERNKIT_INSTRUCTION_SETS > 1
 // Conversions from float16 read memory: a register source needs a shuffle, which doubles the time
-// on an EPYC of family 25, model 1. Conversions to float16 write a register: on that EPYC a memory
-// destination doubles the time.
+// on an EPYC of family 25, model 1. Conversions to float16 write a register: a memory destination
+// doubles the time on the same EPYC.
 using Halves = uint16_t __attribute__((vector_size(16), aligned(2), may_alias));
 using Floats = float __attribute__((vector_size(32)));
-inline constexpr int kHalfBlock = 32;  // number of elements whose compute types fit in registers
+inline constexpr int kHalfBlock = 32;  // number of elements; their float values fit in registers
 
 template <class T>
 struct Widened {
@@ -66,7 +66,7 @@ KERNKIT_AVX2 KERNKIT_INLINE void half_block(const Op& op, Out* out, const Widene
       Halves halves;
       Floats floats;
       memcpy(&floats, result + i, sizeof(floats));
-      asm("vcvtps2ph $0, %1, %0" : "=x"(halves) : "x"(floats));  // 0: round to nearest even
+      asm("vcvtps2ph $0, %1, %0" : "=x"(halves) : "x"(floats));  // $0: rounds to nearest even
       memcpy(out + i, &halves, sizeof(halves));
     }
   } else {

@@ -167,9 +167,9 @@ class Row {
     }
   }
 
-  // The code of a block is compiled once, for whole blocks, the end of a row, and rows with
-  // non-temporal stores. The non-temporal stores are in RowPass: in this function they would keep
-  // g++ from holding sums of other passes in registers.
+  // The call of map_block() is compiled once, and is used for whole blocks, for the end of a row,
+  // and for rows with non-temporal stores. RowPass contains the non-temporal stores, because in
+  // this function they would keep g++ from holding sums of other passes in registers.
   template <class Op, class Out, class... In>
   KERNKIT_FLATTENED void map_blocks(const Op& op, Out* out, bool streaming, const In*... in) const {
     constexpr int64_t kBlock = detail::kBlock;
@@ -177,7 +177,8 @@ class Row {
     const bool ragged = in_blocks != d_;
     detail::RowPass pass;
     detail::LastResult<Out> last;
-    // The last block is computed first, because the row may be written in place, and stored last.
+    // A partial last block is computed first and stored last, because the row may be written in
+    // place.
     int64_t first = 0, count = in_blocks;
     Out* to = out;
     if (ragged) first = d_ < kBlock ? 0 : d_ - kBlock, count = kBlock, to = last.at;
@@ -246,8 +247,8 @@ class Row {
     }
   }
 
-  // If Out is not void, the values that are reduced are also stored. The lanes stay in registers
-  // for whole blocks.
+  // Reduces the values of op, and also stores them if Out is not void. The lanes of the reduction
+  // stay in registers for whole blocks.
   template <template <class> class Reduction, class Out, class Op, class... In>
   KERNKIT_FLATTENED auto reduce(const Op& op, Out* out, const In*... in) const {
     using R = detail::result_of<Op, In...>;

@@ -58,7 +58,7 @@ KERNKIT_INLINE void narrow_to_halves([[maybe_unused]] T* to,
                                      [[maybe_unused]] const float (&from)[kBlock]) {
 #if KERNKIT_INSTRUCTION_SETS == 1
 #elif defined(__clang__) || !defined(__OPTIMIZE__)
-  for (int i = 0; i < kBlock; i += 8) {  // 0: round to nearest even
+  for (int i = 0; i < kBlock; i += 8) {  // $0: rounds to nearest even
     asm("vmovups %1, %%ymm0\n\tvcvtps2ph $0, %%ymm0, %%xmm0\n\tvmovups %%xmm0, %0"
         : "=m"(*reinterpret_cast<Bytes<16>*>(to + i))
         : "m"(*reinterpret_cast<const Bytes<32>*>(from + i))
@@ -105,7 +105,7 @@ struct LastBlock {
   }
 
  private:
-  // Compiled once for all instruction sets.
+  // Not inlined, so that all instruction sets share one copy of the code.
   __attribute__((noinline)) KERNKIT_LOCAL const T* short_row(const T* in, int64_t d) {
     for (int64_t i = 0, first = kBlock - d; d > 0 && i < kBlock; ++i) {
       part[i] = in[i < first ? 0 : i - first];
@@ -115,8 +115,8 @@ struct LastBlock {
   }
 };
 
-/// Results of the last block, which is computed first, because the row may be written in place, and
-/// stored last.
+/// Results of a row's last block. The block is computed first and stored last, because the row may
+/// be written in place.
 template <class T>
 struct LastResult {
   T at[kBlock];

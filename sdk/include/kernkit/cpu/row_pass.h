@@ -7,9 +7,9 @@
 
 namespace kernkit::cpu::detail {
 
-/// Splits a row whose results take non-temporal stores into parts: a part is computed into a buffer
-/// that fits the first-level cache, and then copied to the output. The class is independent of
-/// element types, so that all kernels share its code.
+/// Splits a row with non-temporal stores into parts: the caller computes a part in a buffer that
+/// fits the first-level cache, and next() copies the buffer to the output by non-temporal stores.
+/// The class is independent of element types, so that all kernels share its code.
 class RowPass {
  public:
   // Leaves the buffer uninitialised.

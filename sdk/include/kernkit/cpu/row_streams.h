@@ -9,8 +9,8 @@ namespace kernkit::cpu::detail {
 
 /// Selects the map() calls of a body whose results take non-temporal stores: bit k is set for map()
 /// call k of a row, counted from 0. A result that the body also reads, before or after the call, is
-/// stored normally and stays in the caches. The first row of a call of rows() determines the bits;
-/// they change the time of the other rows, not their results.
+/// stored normally and stays in the caches. The first row of a call of rows() determines the bits,
+/// which affect the speed of the later rows, but no result.
 ///
 /// Each row records its reads and writes by plain stores: a branch in each pass would take a tenth
 /// of a kernel's compile time.
@@ -51,7 +51,7 @@ class RowStreams {
   KERNKIT_LOCAL void end_learning(unsigned maps, unsigned reads) noexcept;
 
   int* shared_;
-  unsigned bits_;  // 0 while learning
+  unsigned bits_;  // 0 in the first row, while learning_ is true
   bool learning_;
   const void* outs_[kMaps];
   const void* ins_[kReads];

@@ -51,7 +51,7 @@ struct RowsOf {
 #endif
 };
 
-/// rows() without the type of its body.
+/// Runs the loops of rows() with the type of the body erased.
 KERNKIT_LOCAL void run_rows(const RowLoops& loops, const void* body, int64_t n, int64_t d,
                             size_t bytes);
 
@@ -77,7 +77,7 @@ KERNKIT_LOCAL void run_rows(const RowLoops& loops, const void* body, int64_t n, 
 ///
 /// Throws MemoryError if the system has no memory for the results of row.keep(), RuntimeError if
 /// the body uses a result of load() or map() after overwriting its memory, and an exception of the
-/// body. Any of the rows may then be written, partly written or unwritten.
+/// body. After an error, any row may be written, partly written or unwritten.
 template <class Body>
 void rows(int64_t n, int64_t d, size_t bytes, const Body& body) {
   detail::run_rows(detail::RowsOf<Body>::kLoops, &body, n, d, bytes);

@@ -22,8 +22,8 @@
 #define KERNKIT_INDEPENDENT_ITERATIONS
 #endif
 
-/// Unrolls the next loop four times, which g++ does on request only. nvcc does not pass the pragma
-/// to g++. Empty for other compilers.
+/// Unrolls the next loop four times. Without the pragma, g++ would not unroll the loop. Empty for
+/// other compilers, and for nvcc, which does not pass the pragma to g++.
 #if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
 #define KERNKIT_UNROLLED _Pragma("GCC unroll 4")
 /// Keeps g++ from unrolling a short loop before vectorisation, which would give scalar code.

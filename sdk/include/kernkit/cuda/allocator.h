@@ -9,8 +9,8 @@ namespace kernkit {
 
 namespace detail {
 
-// Throws MemoryError if `error` is a failed allocation, and RuntimeError for any other error of
-// CUDA.
+// Throws MemoryError if `error` is cudaErrorMemoryAllocation, and RuntimeError for any other error
+// of CUDA. Returns for cudaSuccess.
 inline void check_cuda_alloc(cudaError_t error, const char* call, size_t size, DLDevice device) {
   if (__builtin_expect(error == cudaErrorMemoryAllocation, 0)) {
     (void)cudaGetLastError();

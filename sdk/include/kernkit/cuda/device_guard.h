@@ -18,7 +18,7 @@ class CUDADeviceGuard {
     const cudaError_t error = cudaSetDevice(device_);
     if (__builtin_expect(error != cudaSuccess, 0)) throw_set_device(error);
   }
-  /// Restores the device that was current before. Never throws, and ignores an error of CUDA.
+  /// Restores the device that was current before. Throws nothing, and ignores errors of CUDA.
   /// Destroy the guard in the thread that created the guard.
   ~CUDADeviceGuard() {
     // A destructor cannot report the error.

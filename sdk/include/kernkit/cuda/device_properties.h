@@ -14,8 +14,8 @@ struct DeviceProperties {
   int max_threads_per_sm;              ///< largest number of resident threads of an SM
   int max_threads_per_block;           ///< largest number of threads of a block
   int shared_memory_per_sm;            ///< shared memory of an SM [bytes]
-  int shared_memory_per_block;         ///< limit for a block that does not opt in, 48 KiB [bytes]
-  int shared_memory_per_block_opt_in;  ///< limit for a block whose kernel opts in [bytes]
+  int shared_memory_per_block;         ///< default limit of a block, 48 KiB [bytes]
+  int shared_memory_per_block_opt_in;  ///< limit of a block whose kernel opts in [bytes]
   int max_block[3];                    ///< largest number of threads of a block in x, y and z
   int max_grid[3];                     ///< largest number of blocks of a grid in x, y and z
 };

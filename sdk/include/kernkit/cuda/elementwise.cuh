@@ -13,7 +13,8 @@ namespace detail {
 
 inline constexpr int kElementwiseThreads = 256;
 
-/// The packs of one array that one thread loads: every kElementwiseThreads-th pack of a tile.
+/// The packs of one array that one thread loads: pack threadIdx.x of a tile, and then every
+/// kElementwiseThreads-th pack.
 template <class T, int kWidth, int kPacks>
 struct Packs {
   Pack<T, kWidth> packs[kPacks];
@@ -49,9 +50,9 @@ __device__ __forceinline__ void apply(int count, const Op& op, Out* out,
   }
 }
 
-// Computes one tile per block; `head` elements precede the first tile. The tile's index has 64
-// bits, and indices inside a tile have 32 bits. The first block also computes the elements of the
-// head, and the last block also computes the elements after the last whole pack.
+// Computes one tile per block; `head` elements precede the first tile. The index of a tile has 64
+// bits, an index inside a tile 32 bits. The first block also computes the elements of the head, and
+// the last block also computes the elements after the last whole pack.
 template <int kWidth, int kPacks, class Op, class Out, class... In>
 __global__ void __launch_bounds__(kElementwiseThreads)
     elementwise_kernel(int64_t n, int head, Op op, Out* out, const In*... in) {
@@ -72,7 +73,7 @@ __global__ void __launch_bounds__(kElementwiseThreads)
   }
 }
 
-/// Returns the number of elements before the first whole pack if that number is the same for all
+/// Returns the number of elements before the first pack boundary if that number is the same for all
 /// pointers, otherwise -1.
 template <int kWidth, class First, class... Others>
 int common_head(const First* first, const Others*... others) {
@@ -86,7 +87,7 @@ int common_head(const First* first, const Others*... others) {
   };
   const int head = head_of(first);
   int differs = 0;
-  ((differs |= head_of(others) ^ head), ...);  // throws for any pointer that is not aligned
+  ((differs |= head_of(others) ^ head), ...);  // head_of() throws for a pointer that is not aligned
   return differs == 0 ? head : -1;
 }
 

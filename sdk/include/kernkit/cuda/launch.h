@@ -15,8 +15,8 @@ namespace kernkit::cuda {
 
 namespace detail {
 
-// T, in a context in which T is not deduced, so that an argument converts to the kernel's parameter
-// type.
+// The type T in a form from which C++ does not deduce T, so that an argument converts to the
+// kernel's parameter type.
 template <class T>
 struct Exactly {
   using type = T;
@@ -62,10 +62,11 @@ int64_t static_shared_memory(const void* kernel, int device);
 ///     cuda::Launch launch(y, x);
 ///     launch(my_kernel<float>, {blocks, threads}, y.data<float>(), x.data<const float>(), n);
 ///
-/// Construction and one launch call the runtime twice: cudaGetDevice and cudaLaunchKernelExC (twice
-/// more if another device was current; once more for more than 48 KiB of static and dynamic shared
-/// memory together; once more for the first launch of a kernel with dynamic shared memory). A
-/// Launch neither allocates nor synchronises, and works during stream capture.
+/// Construction and one launch make two calls of the runtime, cudaGetDevice and
+/// cudaLaunchKernelExC. Additional calls: two if another device was current, one for more than 48
+/// KiB of static and dynamic shared memory together, one for the first launch of a kernel with
+/// dynamic shared memory. A Launch neither allocates nor synchronises, and works during stream
+/// capture.
 class Launch {
  public:
   /// Makes the device of the tensors current for this thread and reads the stream of the caller's

@@ -27,15 +27,15 @@ struct Extent {
   constexpr Extent(dim3 extent)  // NOLINT(runtime/explicit)
       : x(extent.x), y(extent.y), z(extent.z) {}
 
-  /// Returns whether a number is 0: such a grid has no blocks, and Launch launches nothing.
+  /// Returns whether x, y or z is 0. A Launch of an empty grid launches nothing.
   constexpr bool empty() const { return x == 0 || y == 0 || z == 0; }
   /// Returns whether each number is in [1, limit] for the limits of x, y and z, such as
   /// DeviceProperties::max_grid.
   constexpr bool within(const int (&limit)[3]) const {
     return x - 1 < limit[0] && y - 1 < limit[1] && z - 1 < limit[2] && x > 0 && y > 0 && z > 0;
   }
-  /// Returns whether x, y and z are multiples of part.x, part.y and part.z; false if one of these
-  /// is not positive.
+  /// Returns whether x, y and z are multiples of part.x, part.y and part.z; false if part.x, part.y
+  /// or part.z is not positive.
   constexpr bool is_multiple_of(const Extent& part) const {
     return part.x > 0 && part.y > 0 && part.z > 0 && x % part.x == 0 && y % part.y == 0 &&
            z % part.z == 0;

@@ -14,7 +14,8 @@ namespace kernkit::cuda {
 namespace detail {
 
 // Ends the kernel: the body used a result of load(), keep() or map() of a long row after a map() or
-// put() overwrote the memory from which the result is read. A debugger shows the name.
+// put() overwrote the memory from which the result is read. A separate function, so that a debugger
+// shows the function's name.
 __device__ __attribute__((noinline)) inline void row_value_was_overwritten() { __trap(); }
 
 }  // namespace detail
@@ -26,8 +27,8 @@ __device__ __attribute__((noinline)) inline void row_value_was_overwritten() { _
 /// alignment.
 ///
 /// The inputs of sum(), max(), map() and keep() are results of load(), keep() and map(), or
-/// pointers. Ops take compute types. All threads of the row must call these functions, and all of
-/// them get the result.
+/// pointers. Ops take compute types. All threads of the row must call these functions, and all
+/// threads get the result.
 ///
 /// A result of load(), keep() or map() does not change if the body overwrites memory. If the row is
 /// not in registers (kPacks is 0), a use of a result whose memory a map() or put() has overwritten
@@ -106,9 +107,9 @@ class Row {
   __device__ __forceinline__ auto sum(const Op& op, const In&... in) const {
     return reduce(detail::Plus{}, 0, op, in...);
   }
-  /// Returns the largest op(x[i]...) to each thread: NaN if any is NaN, -infinity for an empty row.
-  /// Waits for the row's threads. In a row that is too long for registers, a use of a result of
-  /// load(), keep() or map() traps if the body has overwritten the result's memory.
+  /// Returns the largest op(x[i]...) to each thread: NaN if any value is NaN, -infinity for an
+  /// empty row. Waits for the row's threads. In a row that is too long for registers, a use of a
+  /// result of load(), keep() or map() traps if the body has overwritten the result's memory.
   template <class Op, class... In>
   __device__ __forceinline__ auto max(const Op& op, const In&... in) const {
     return reduce(detail::Larger{}, -__builtin_huge_valf(), op, in...);
@@ -150,7 +151,7 @@ class Row {
   }
 
  private:
-  // An index into a row that is in registers fits into 32 bits.
+  // Type of an element index: 32 bits suffice for a row that is kept in registers.
   using Index = std::conditional_t<kPacks == 0, int64_t, int>;
   struct None {};
   using Writes = std::conditional_t<kPacks == 0, kernkit::detail::RowWrites, None>;
@@ -214,7 +215,8 @@ class Row {
   __device__ __forceinline__ static Index first_of(int pack) {
     return (pack * kThreads + static_cast<int>(threadIdx.x) % kThreads) * kWidth;
   }
-  // Calls f(p, index of the first element) for each pack that has elements.
+  // Calls f(p, i) for each of this thread's packs p that has elements; i is the index of the pack's
+  // first element in the row.
   template <class F>
   __device__ __forceinline__ void each(const F& f) const {
     if constexpr (kPacks == 0) {

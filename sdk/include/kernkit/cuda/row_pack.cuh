@@ -41,8 +41,8 @@ __device__ __forceinline__ void write_pack(T* row, Index first, Index d,
   }
 }
 
-// Leaves the word unchanged, which ptxas cannot detect; ptxas therefore keeps the word in one
-// register instead of splitting it into two.
+// Keeps the two 16-bit elements of `word` in one register. The asm leaves `word` unchanged, but
+// ptxas cannot detect that, and so does not split the word into two registers.
 __device__ __forceinline__ void keep_whole([[maybe_unused]] uint32_t& word,
                                            [[maybe_unused]] int d) {
 #if defined(__CUDACC__)

@@ -100,7 +100,7 @@ KERNKIT_COLD void run_loop(const Loops& loops, int64_t n, const void* op, void* 
     per_element += loops.sizes[1 + k];
     in_place |= in[k] == out;
   }
-  const size_t bytes = per_element * static_cast<size_t>(n);  // no overflow: the arrays exist
+  const size_t bytes = per_element * static_cast<size_t>(n);  // no overflow: the arrays fit in RAM
   // In place, the output's lines are in the cache already: non-temporal stores save nothing.
   const bool streaming = bytes >= here.streaming_bytes && !in_place && kMaxSize % out_size == 0 &&
                          reinterpret_cast<uintptr_t>(out) % out_size == 0;

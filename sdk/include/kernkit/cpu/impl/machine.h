@@ -19,7 +19,7 @@ namespace kernkit::cpu::detail {
 #if KERNKIT_INSTRUCTION_SETS > 1
 KERNKIT_COLD InstructionSet instruction_set_of(unsigned saved, unsigned features,
                                                unsigned more) noexcept {
-  // Bits of `saved`: 0x6 for xmm and ymm, 0xe0 for the mask registers and zmm.
+  // Bits of `saved`: 0x6 for the registers xmm and ymm, 0xe0 for the mask registers and zmm.
   constexpr unsigned kAllOf512 = bit_AVX512F | bit_AVX512BW | bit_AVX512DQ | bit_AVX512VL;
   if ((saved & 0x6) != 0x6 || (features & bit_AVX2) == 0) return InstructionSet::kBaseline;
   if ((saved & 0xe6) != 0xe6 || (features & kAllOf512) != kAllOf512) return InstructionSet::kAvx2;
@@ -29,7 +29,7 @@ KERNKIT_COLD InstructionSet instruction_set_of(unsigned saved, unsigned features
 
 KERNKIT_COLD InstructionSet best_instruction_set() noexcept {
 #if KERNKIT_INSTRUCTION_SETS > 1
-  // __builtin_cpu_supports() would add 6 KB to a library.
+  // Calls cpuid directly, because __builtin_cpu_supports() would add 6 KB to a library.
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
   if (__get_cpuid(1, &eax, &ebx, &ecx, &edx) == 0) return InstructionSet::kBaseline;
   if ((ecx & bit_F16C) == 0 || (ecx & bit_OSXSAVE) == 0) return InstructionSet::kBaseline;
@@ -152,7 +152,8 @@ KERNKIT_COLD size_t streaming_bytes_of(const Processor& processor, size_t third_
 KERNKIT_COLD Machine find_machine() noexcept {
   const Processor processor = this_processor();
   const MemoryHints hints = memory_hints_of(processor);
-  // Up to twice the size of the first-level cache, part of the arrays is in that cache.
+  // If the arrays have up to twice the size of the first-level cache, a part of them is in that
+  // cache.
   const size_t first_cache = cache_bytes(1, size_t{32} << 10);
   return {requested_instruction_set(),
           hints.prefetching,

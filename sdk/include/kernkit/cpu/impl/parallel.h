@@ -47,7 +47,7 @@ struct Pool {
   pthread_cond_t job_added = PTHREAD_COND_INITIALIZER;     // signalled for a new job
   pthread_cond_t helpers_done = PTHREAD_COND_INITIALIZER;  // signalled when the last helper leaves
   Job* job = nullptr;
-  int seats = 0, helping = 0;  // atomic: number of helpers that may join the job; active helpers
+  int seats = 0, helping = 0;  // atomic: helpers that may still join; helpers at work
   int helpers = 0;  // number of helpers, including failed creations, which are not retried
 };
 
@@ -85,10 +85,10 @@ KERNKIT_COLD bool keep_library() noexcept {
   link_map* map = nullptr;
   const auto address = reinterpret_cast<void*>(keep_library);
   if (dladdr1(address, &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) == 0) return false;
-  if (map->l_name[0] == '\0') return true;  // the program itself
+  if (map->l_name[0] == '\0') return true;  // linked into the program, which is never unloaded
   return dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE) != nullptr;
 #else
-  return true;  // musl never unloads
+  return true;  // musl never unloads a library
 #endif
 }
 
@@ -108,7 +108,7 @@ KERNKIT_COLD void stay_awake(Pool& pool, const int& number, bool any) noexcept {
   pthread_mutex_unlock(&pool.mutex);
   for (int i = 0; i < 4000 && (__atomic_load_n(&number, __ATOMIC_RELAXED) != 0) != any; ++i) {
 #if defined(__x86_64__)
-    __builtin_ia32_pause();  // after sched_yield() another program may run for milliseconds
+    __builtin_ia32_pause();  // not sched_yield(): another program may then run for milliseconds
 #elif defined(__aarch64__)
     asm volatile("isb");
 #endif
@@ -195,7 +195,7 @@ KERNKIT_COLD void run_pieces(int threads, int64_t pieces, Piece piece,
     for (int i = 1; i < threads; ++i) pthread_cond_signal(&pool->job_added);
     work_on(job, *pool, true);
     pthread_mutex_lock(&pool->mutex);
-    __atomic_store_n(&pool->seats, 0, __ATOMIC_RELAXED);  // no more helpers join the job
+    __atomic_store_n(&pool->seats, 0, __ATOMIC_RELAXED);  // no helper may join the job any more
     stay_awake(*pool, pool->helping, false);
     while (pool->helping != 0) pthread_cond_wait(&pool->helpers_done, &pool->mutex);
     pthread_mutex_unlock(&pool->mutex);

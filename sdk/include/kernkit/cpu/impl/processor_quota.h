@@ -54,7 +54,7 @@ KERNKIT_COLD int processor_quota(const char* root) noexcept {
   read_short_file(path, groups, sizeof(groups));
   int smallest = 0;
   char* rest = nullptr;
-  // Each line is ID:CONTROLLERS:PATH; version 2 has no controllers.
+  // Each line is ID:CONTROLLERS:PATH; CONTROLLERS is empty for a control group of version 2.
   for (char* line = strtok_r(groups, "\n", &rest); line; line = strtok_r(nullptr, "\n", &rest)) {
     char* controllers = strchr(line, ':');
     char* group = controllers == nullptr ? nullptr : strchr(controllers + 1, ':');
@@ -63,8 +63,8 @@ KERNKIT_COLD int processor_quota(const char* root) noexcept {
     ++controllers;
     const bool is_version_2 = controllers[0] == '\0';
     if (!is_version_2 && strstr(controllers, "cpu") == nullptr) continue;
-    // Version 1 mounts the controllers together, in a folder with the two names in either order, or
-    // separately.
+    // Control groups of version 1: the controllers cpu and cpuacct are mounted together, in a
+    // folder with the two names in either order, or separately.
     const char* const mounts[] = {controllers, "cpu"};
     const int num_mounts = is_version_2 ? 1 : 2;
     for (;;) {

@@ -6,8 +6,8 @@
 
 namespace kernkit::cpu::detail {
 
-/// Removes the newest entry that `write` covers, or, if there is none, replaces the two oldest
-/// entries by one entry, from the first byte of both to the last. Then appends `write`.
+/// Makes room for `write` and appends it: removes the newest entry whose bytes `write` covers, or,
+/// if `write` covers no entry, merges the two oldest entries into one entry that covers both.
 __attribute__((noinline)) KERNKIT_COLD void RowLog::replace(const Entry& write) noexcept {
   const auto covered = [&write](const Entry& entry) {
     return write.begin <= entry.begin && entry.end <= write.end;

@@ -19,10 +19,11 @@ struct RowFailure {
 };
 
 // Assumed time of a loop over rows, as a multiple of the time of an elementwise loop over the same
-// bytes: several threads take part from an eighth of machine().threading_bytes on, which take 10 us
-// in a norm and 50 us in a softmax.
+// bytes. A loop over an eighth of machine().threading_bytes or more therefore runs on several
+// threads; on one thread, that many bytes take 10 us in a norm and 50 us in a softmax.
 inline constexpr size_t kRowWork = 8;
-// Least size of the rows that a thread takes at a time [bytes], which take about 2 to 12 us.
+// Least total size of the rows that a thread takes at a time [bytes]; a norm or a softmax takes
+// about 2 to 12 us for them.
 inline constexpr size_t kRowPieceBytes = size_t{64} << 10;
 
 KERNKIT_LOCAL inline RowLoops::Loop best_row_loop(const RowLoops& loops) {

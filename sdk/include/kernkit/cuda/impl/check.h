@@ -73,7 +73,7 @@ KERNKIT_COLD bool sync_each_launch() {
   return is_set;
 }
 
-// Appends the last calls if the hook is on.
+// Appends the last calls of the library if an environment variable requests the call hook.
 KERNKIT_COLD void append_calls([[maybe_unused]] Message& text) {
 #if defined(KERNKIT_COMPILED) && !defined(KERNKIT_NO_CALL_HOOK)
   kernkit::detail::append_earlier_calls(text);
@@ -103,7 +103,7 @@ KERNKIT_COLD void append_settings(Message& text) {
   text << call << " failed: " << cudaGetErrorName(error) << ": " << cudaGetErrorString(error);
   if (is_asynchronous(error)) {
     if (!is_own_work) text << "; it comes from earlier work on the device, not from this call";
-    // The error is permanent if another call returns the same error.
+    // If another call returns the same error, the error is permanent and the CUDA context is lost.
     size_t free = 0;
     size_t total = 0;
     if (cudaMemGetInfo(&free, &total) == error) {

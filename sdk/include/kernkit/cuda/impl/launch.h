@@ -173,7 +173,7 @@ KERNKIT_COLD void append_argument(Message& text, const Argument& argument) {
 
 KERNKIT_COLD void synchronize(cudaStream_t stream, const LaunchConfig& config, const void* kernel,
                               const Argument* arguments, size_t count) {
-  // A capture in another thread may forbid even this query.
+  // During a stream capture in another thread, even this query may fail.
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   if (!succeeded(cudaStreamIsCapturing(stream, &status)) || status != cudaStreamCaptureStatusNone) {
     return;
