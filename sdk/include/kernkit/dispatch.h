@@ -58,8 +58,8 @@ namespace detail {
 template <class... T>
 inline constexpr DLDataType kDTypes[] = {dtype_of<T>...};
 
-// Throws TypeError for a dtype that is not in the list. The dtype is passed as its key: with a
-// struct, a compiler would split the dtype into its members on the hot path.
+// Throws TypeError for a dtype that is not in the list. The dtype is passed as its dtype_key(): for
+// a DLDataType, a compiler would split the dtype into its members on the hot path.
 [[noreturn, gnu::cold]] void throw_unsupported(const char* name, uint32_t dtype_key,
                                                const DLDataType* supported, size_t size,
                                                SourceLocation location);
@@ -81,8 +81,8 @@ void dispatch(types<T...>, DLDataType dtype, Function&& function,
               SourceLocation location = {__builtin_FILE(), __builtin_LINE()}) {
   const uint32_t key = dtype_key(dtype);
   bool is_supported = false;
-  // A list with a type that has no dtype gives one compile error, because `function` is then not
-  // compiled.
+  // If a type of the list has no dtype, `function` is not compiled, so that the static_assert is
+  // the only compile error.
   if constexpr ((detail::kHasDType<T> && ...)) {
     is_supported = ((key == dtype_key(dtype_of<T>) && (function(type_tag<T>{}), true)) || ...);
   }

@@ -48,11 +48,12 @@ void dispatch_int(int64_t value, const char* name, Function&& function,
 }
 
 /// Calls `function(type_tag<int32_t>{})` if 32-bit indices reach every element of every view,
-/// strides included, and hold the number of elements, so that a loop with `i < n` ends; otherwise
-/// with int64_t: `dispatch_index({x, y}, [&](auto tag) { using Index = type_of<decltype(tag)>; ...
-/// });` (A loop with a step above 1 may count past 2^31 - 1 before it ends: add the step in
-/// int64_t.) Throws ValueError for a view whose elements cannot be counted (see TensorView::numel).
-/// Exceptions of `function` reach the caller; its result is ignored. An empty list gives int32_t.
+/// strides included, and hold the number of elements, so that a loop with `i < n` ends. Calls
+/// `function(type_tag<int64_t>{})` otherwise. `dispatch_index({x, y}, [&](auto tag) { using Index =
+/// type_of<decltype(tag)>; ... });` (A loop with a step above 1 may count past 2^31 - 1 before it
+/// ends: add the step in int64_t.) Throws ValueError for a view whose elements cannot be counted
+/// (see TensorView::numel). Exceptions of `function` reach the caller; its result is ignored. An
+/// empty list gives int32_t.
 template <class Function>
 void dispatch_index(std::initializer_list<TensorView> views, Function&& function) {
   if (detail::fits_int32(views)) {

@@ -33,8 +33,8 @@ class StreamGuard {
   /// and the host's error.
   StreamGuard(DLDevice device, void* stream)
       : device_(device), previous_(set_current_stream(device, stream)) {}
-  /// Restores the previous stream, without waiting for any stream. Never throws. Destroy the guard
-  /// in the thread that created the guard.
+  /// Restores the previous stream, without waiting for any stream. Throws nothing. Destroy the
+  /// guard in the thread that created the guard.
   ~StreamGuard();
   StreamGuard(const StreamGuard&) = delete;
   StreamGuard& operator=(const StreamGuard&) = delete;
@@ -61,7 +61,7 @@ class AllocatorGuard {
   /// set_current_allocator() does: RuntimeError without a host, and the host's error.
   explicit AllocatorGuard(TensorAllocator allocator)
       : previous_(set_current_allocator(allocator)) {}
-  /// Restores the previous allocator. Never throws. Destroy the guard in the thread that created
+  /// Restores the previous allocator. Throws nothing. Destroy the guard in the thread that created
   /// the guard.
   ~AllocatorGuard();
   AllocatorGuard(const AllocatorGuard&) = delete;

@@ -2,14 +2,14 @@
 // Error, and the macros that throw one: KERNKIT_CHECK, KERNKIT_THROW, KERNKIT_ICHECK*.
 #pragma once
 
-#include <new>  // also defines std::exception; a tenth of the size of <exception>
+#include <new>  // defines std::exception; a tenth as long as <exception>
 
 #include "kernkit/errors/message.h"
 
 namespace kernkit {
 
-/// Kinds of errors. In Python each kind is the exception of that name; InternalError and
-/// NotImplementedError, which tvm_ffi lacks, become a RuntimeError.
+/// Kinds of errors. A kind is the name of the exception in Python; InternalError and
+/// NotImplementedError, which tvm_ffi does not support, become a RuntimeError.
 ///   TypeError      a wrong dtype, or type or number of arguments
 ///   ValueError     a wrong shape, device, layout, aliasing or range
 ///   RuntimeError   an error of CUDA, a missing host
@@ -88,12 +88,14 @@ class Error : public std::exception {
 
 namespace detail {
 
-/// Throws the error in operator&, whose precedence is below << and above ?: . A macro is therefore
-/// one expression, its operands are only evaluated on failure, and no destructor throws.
+/// Throws the error in operator&, an operator with a precedence below << and above ?: . A macro
+/// that uses the class is therefore one expression, which evaluates the streamed operands only if
+/// the check fails, and no destructor throws.
 class Thrower {
  public:
-  /// `otherwise` is the text if nothing is streamed. The class has a constructor because the commas
-  /// of a braced list would separate arguments if one macro is the argument of another macro.
+  /// `otherwise` is the error's text if no operand is streamed. The macros call a constructor
+  /// instead of using a braced list: in an argument of another macro, the commas of a braced list
+  /// would separate arguments.
   constexpr Thrower(const char* kind, const char* otherwise, SourceLocation location)
       : kind_(kind), otherwise_(otherwise), location_(location) {}
 
@@ -119,7 +121,8 @@ class Mismatch {
   Message* message_;
 };
 
-// True for a signed and an unsigned integer type, whose values C++ would compare as unsigned.
+// True if A and B are integer types of different signedness, which C++ would compare as unsigned
+// numbers.
 template <class A, class B>
 inline constexpr bool kMixed =
     std::is_integral_v<A>&& std::is_integral_v<B>&& std::is_signed_v<A> != std::is_signed_v<B>;
@@ -136,7 +139,8 @@ constexpr int compare(A a, B b) {
   }
 }
 
-/// The sides of a comparison: the operands, or compare()'s result and 0 for mixed signedness.
+/// The two sides of a comparison: the operands, or, for operands of mixed signedness, the result of
+/// compare() and 0.
 template <class A, class B>
 constexpr decltype(auto) left(const A& a, [[maybe_unused]] const B& b) {
   if constexpr (kMixed<A, B>) {

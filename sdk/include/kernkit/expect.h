@@ -24,7 +24,8 @@ class Expect {
   /// The error contains the supported dtypes. Returns *this.
   template <class... T>
   Expect& dtype(types<T...>) {
-    // The dtype is loaded as one word: g++ would split a DLDataType that is passed by value.
+    // The dtype is loaded as one word: g++ would split a DLDataType passed by value into its
+    // members.
     uint32_t key;
     memcpy(&key, &x_.get()->dtype, sizeof(key));
     if (!contains(types<T...>{}, key)) {
@@ -44,8 +45,8 @@ class Expect {
     return *this;
   }
   /// Throws ValueError unless the sizes [elements] match the arguments: one argument for each
-  /// dimension, which is an integer, a Dim or a multiple of a Dim. An unbound Dim takes the size
-  /// that it finds, and records the tensor's name, which must outlive the Dim. Throws InternalError
+  /// dimension, which is an integer, a Dim or a multiple of a Dim. An unbound Dim is bound to the
+  /// tensor's size, and records the tensor's name, which must outlive the Dim. Throws InternalError
   /// for a multiple of an unbound Dim. Returns *this.
   template <class... D>
   Expect& shape(D&&... expected) {

@@ -11,7 +11,7 @@
 
 namespace kernkit::detail {
 
-/// The parameters whose arguments read_and_call() has not read yet.
+/// Types of the parameters that read_and_call() has yet to read.
 template <class... Params>
 struct Unread {};
 
@@ -79,14 +79,14 @@ template <class Line, class R, class... Params>
 
 }  // namespace kernkit::detail
 
-// A library defines each of these symbols once, whatever number of its files export functions: the
-// symbols are weak, and are bound within the library.
+// A library has one definition of each symbol in this block, even if several files of the library
+// export functions: the symbols are weak, and are bound within the library.
 extern "C" {
 /// Handle of this library, which the host's loader writes.
 __attribute__((weak, visibility("default"))) void* __tvm_ffi__library_ctx = nullptr;
 
 /// Returns the last error that this thread raised in this library while no host was in the process,
-/// such as "ValueError: scale(): y: ...", or "" if the thread raised none. For callers in C and
+/// such as "ValueError: scale(): y: ...", or "" if the thread raised none. For callers in C and by
 /// ctypes. The text is borrowed and valid until the thread's next error in this library. Throws
 /// nothing.
 __attribute__((weak, used, visibility("default"))) const char* kernkit_last_error(void) {
@@ -150,9 +150,9 @@ __attribute__((weak, used, visibility("default"))) ::kernkit::detail::FindHost k
         kernkit_export::name##_doc + sizeof(#name ": ") - 1, result);                             \
   }                                                                                               \
   KERNKIT_EXPORT_FOR_FRAMEWORKS(name, __VA_ARGS__)
-/// Expands to nothing. kernkit/shapes/export.h redefines the macro, so that it exports the handlers
-/// that frameworks call for op `name`; the variable arguments are the exported function.
-#define KERNKIT_EXPORT_FOR_FRAMEWORKS(name, ...)  // kernkit/shapes/export.h has more
+/// Expands to nothing. kernkit/shapes/export.h redefines the macro to export the handlers that
+/// frameworks call for op `name`. The variable arguments are the exported function.
+#define KERNKIT_EXPORT_FOR_FRAMEWORKS(name, ...)  // replaced by kernkit/shapes/export.h
 
 /// Begins the definition of an exported C function `symbol` of type KernkitFunction. `args`,
 /// `num_args` and `result` are the names of its parameters; an empty argument leaves the parameter

@@ -60,7 +60,7 @@ KERNKIT_HOST_DEVICE inline uint16_t float_to_float16(float value) {
   const uint32_t bits = bit_cast<uint32_t>(value);
   const uint32_t sign = (bits >> 16) & 0x8000u;
   const uint32_t abs_bits = bits & 0x7fffffffu;
-  // Adding 0.5 leaves the value rounded to a multiple of 2^-24, float16's smallest step.
+  // Adding 0.5 rounds the value to a multiple of 2^-24, the smallest step of float16.
   const uint32_t tiny = bit_cast<uint32_t>(bit_cast<float>(abs_bits) + 0.5f) - 0x3f000000u;
   const uint32_t normal = (abs_bits - 0x38000000u + 0xfffu + ((abs_bits >> 13) & 1u)) >> 13;
   const uint32_t nan = 0x7e00u | ((abs_bits >> 13) & 0x3ffu);
@@ -134,9 +134,9 @@ struct DTypeOf<bfloat16> {
   static constexpr DLDataType value = dl_bfloat16;
 };
 
-/// float under the name of its dtype in messages, for use in type lists.
+/// The type float under the name of its dtype, for type lists: messages name the dtype float32.
 using float32 = float;
-/// double under the name of its dtype in messages, for use in type lists.
+/// The type double under the name of its dtype, for type lists: messages name the dtype float64.
 using float64 = double;
 
 /// The type for arithmetic on values of type T: float for floating-point types of at most 16 bits,

@@ -10,8 +10,9 @@
 namespace kernkit {
 
 namespace detail {
-/// Returns an argument of a call: a view if AnyView has a constructor for the type, otherwise
-/// (std::string_view, tuples, bytes) an object of the host that exists until the call has ended.
+/// Converts an argument of a call: to an AnyView if AnyView has a constructor for type T, otherwise
+/// (std::string_view, tuples, bytes) to an Any with an object of the host, which exists until the
+/// call has ended.
 template <class T>
 auto pass(const T& value) {
   if constexpr (std::is_constructible_v<AnyView, const T&>) {
@@ -59,11 +60,11 @@ class Function {
 
   /// Calls the function with C++ values that convert to AnyView or Any, in this thread, and returns
   /// the function's result, which the caller owns. Throws HostError, an Error with the kind and the
-  /// message of the callee's error; if that error leaves the kernel, the caller gets the original
-  /// error. Throws also InternalError if this Function is undefined, TypeError for a result with
-  /// null or malformed contents, and the errors of the conversions. A TensorView or a DLTensor* is
-  /// a compile error; pass a tensor as a Tensor: a callback may keep it, and a Python callback
-  /// crashes when it reads a borrowed DLTensor*.
+  /// message of the callee's error. If the HostError leaves the exported function, its caller gets
+  /// the callee's original error object. Also throws InternalError if this Function is undefined,
+  /// TypeError for a result with null or malformed contents, and the errors of the conversions. A
+  /// TensorView or a DLTensor* is a compile error; pass a tensor as a Tensor: a callback may keep
+  /// it, and a Python callback crashes when it reads a borrowed DLTensor*.
   template <class... Args>
   Any operator()(const Args&... args) const {
     static_assert(

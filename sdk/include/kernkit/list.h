@@ -48,9 +48,9 @@ class ListView {
   /// True for a list without elements.
   bool empty() const { return items_.size() == 0; }
   /// Element i as a T, counted from 0. The index is not checked. Throws TypeError or ValueError,
-  /// such as "xs[2]: ...", for an element that is no T; an argument of an exported function has
-  /// none, because its elements were checked when the call began. A view that is returned is valid
-  /// as long as the list.
+  /// such as "xs[2]: ...", for an element that does not convert to T. The elements of an argument
+  /// of an exported function were checked when the call began, so the operator throws nothing for
+  /// them. A view that is returned is valid as long as the list.
   T operator[](size_t i) const { return detail::read_element<T>(items_.data(), i, name_); }
 
   /// Iterator for `for (const TensorView x : xs)`: dereferencing reads the element.

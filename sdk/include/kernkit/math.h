@@ -112,7 +112,7 @@ KERNKIT_MATH float erf(float x) {
   const float q =
       detail::polynomial(w, 0x1.78dcfep-17f, -0x1.527c42p-12f, 0x1.dd6cc6p-9f, -0x1.85515ap-6f,
                          0x1.b32574p-4f, 0x1.45328ep-1f, 0x1.0778dcp-3f);
-  const float large = 1.0f - detail::exp_to_add(-(q * w + w));  // 1 - erfc(w)
+  const float large = 1.0f - detail::exp_to_add(-(q * w + w));  // 1 - erfc(w), for large w
   const bool is_small = detail::magnitude_bits(x) < detail::bits_of(0.92f);
   return detail::keep_nan(x, detail::with_sign_of(x, detail::blend(is_small, small, large)));
 #endif

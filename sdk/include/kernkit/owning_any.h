@@ -16,7 +16,7 @@ KernkitAny own(const KernkitAny& any, const char* name);
 
 class Any;
 
-// Declared before class Any, because its constructor queries which types have a Result.
+// Declared before class Any, because Any's constructor queries which types have a Result.
 template <>
 struct detail::Result<Any> {
   static constexpr bool fits(const schema::Param* returns, int n) {
@@ -25,9 +25,9 @@ struct detail::Result<Any> {
   static void set(KernkitAny* result, Any&& value);
 };
 
-/// A value of any type, which owns the object in it, if any. Converts implicitly from every result
-/// type of an exported function. As a parameter type (for a value that the kernel keeps) and as a
-/// result type, Any matches the schema type `Any`.
+/// An owned value of any type; if the value is an object, Any owns a reference to the object.
+/// Converts implicitly from every result type of an exported function. As a parameter type (for a
+/// value that the kernel keeps) and as a result type, Any matches the schema type `Any`.
 ///
 /// type_index() and is_none() describe the value. cast<T>(name) returns the value as a T, which may
 /// be any parameter type of an exported function, or throws TypeError for another type and
@@ -53,7 +53,7 @@ class Any : public detail::AnyValue {
     other.any_ = previous;
     return *this;
   }
-  /// Releases the object, if any.
+  /// Releases the reference if the value is an object. Throws nothing.
   ~Any() {
     if (is_object()) KernkitObjectDecRef(any_.v.object);
   }

@@ -13,9 +13,9 @@ namespace detail {
 /// RuntimeError without a host in the process, and the host's error.
 KernkitObject* import_to_host(DLManagedTensorVersioned* tensor);
 
-/// True for CPU memory if no framework has registered an allocator with the host, because no
-/// argument of the call was a framework's tensor, as in a call with NumPy arrays. CPUNDAlloc then
-/// allocates.
+/// True if CPUNDAlloc allocates memory on `device`: for the CPU if the host has no allocator of a
+/// framework, because no argument of the call was a framework's tensor, as in a call with NumPy
+/// arrays.
 bool is_own_memory(DLDevice device);
 
 /// Throws InternalError for an undefined tensor, ValueError for a read-only tensor.

@@ -10,8 +10,8 @@
 #define KERNKIT_ACCESSOR [[gnu::always_inline]]
 
 /// Evaluates `condition` once and returns its value. Tells the compiler that the condition is
-/// almost always true, as for tensors of rank 1: g++ then reserves no registers for calls in the
-/// other case, and lays out the common case in a straight line.
+/// almost always true, for example that a tensor has rank 1: g++ then reserves no registers for
+/// calls in the other case, and lays out the common case in a straight line.
 #define KERNKIT_USUALLY(condition) __builtin_expect_with_probability((condition), 1, 0.9999)
 
 namespace kernkit {
@@ -29,7 +29,7 @@ namespace detail {
 /// if a size is negative, and if the number exceeds int64.
 [[gnu::pure]] int64_t dense_numel(const DLTensor* x) noexcept;
 [[gnu::pure]] bool is_contiguous_of_any_rank(const DLTensor* x) noexcept;
-/// Requires `ndim` equal to x->ndim.
+/// True if `x` has rank 1 and no strides, or a stride of 1. `ndim` must equal x->ndim.
 KERNKIT_ACCESSOR inline bool is_plain_vector(const DLTensor* x, int32_t ndim) {
   return KERNKIT_USUALLY(ndim == 1) &&
          KERNKIT_USUALLY(x->strides == nullptr || KERNKIT_USUALLY(x->strides[0] == 1));
@@ -49,7 +49,7 @@ KERNKIT_ACCESSOR inline bool has_sizes(const DLTensor* x) {
   return KERNKIT_USUALLY(static_cast<uintptr_t>(intptr_t{x->ndim}) <=
                          reinterpret_cast<uintptr_t>(x->shape));
 }
-/// Address of the first element, with byte_offset applied.
+/// Address of the first element: DLTensor::data plus byte_offset.
 KERNKIT_ACCESSOR inline uintptr_t address_of(const DLTensor* x) {
   return reinterpret_cast<uintptr_t>(x->data) + static_cast<uintptr_t>(x->byte_offset);
 }
@@ -77,7 +77,7 @@ class TensorView {
   KERNKIT_ACCESSOR int32_t dim() const { return tensor_->ndim; }
   /// Type of the elements, lanes included.
   KERNKIT_ACCESSOR DLDataType dtype() const {
-    // Read as one number, so that the compiler can merge repeated reads.
+    // Reads the dtype as one number, so that the compiler can merge repeated reads.
     return __builtin_bit_cast(DLDataType, dtype_key(tensor_->dtype));
   }
   /// Device of the memory, as its type (such as kDLCUDA) and index.
@@ -96,8 +96,8 @@ class TensorView {
   /// Throws IndexError outside [-ndim, ndim).
   int64_t size(int64_t i) const { return tensor_->shape[index(i)]; }
 
-  /// Strides of all dimensions [elements], valid as long as the DLTensor. If the DLTensor has none,
-  /// which DLPack defines as row-major, the view computes the strides.
+  /// Strides of all dimensions [elements], valid as long as the DLTensor. If the DLTensor has no
+  /// strides, which DLPack defines as row-major, the StridesView computes the strides.
   KERNKIT_ACCESSOR StridesView strides() const { return {tensor_->strides, sizes()}; }
   /// Stride of dimension i [elements]; a negative i counts from the end: -1 is the last dimension.
   /// Row-major if the DLTensor has no strides. Throws IndexError outside [-ndim, ndim).
@@ -146,7 +146,7 @@ class TensorView {
   /// is_contiguous(), under tvm-ffi's name.
   bool IsContiguous() const { return is_contiguous(); }
 
-  /// The argument's name, borrowed, as passed to the constructor; null if there is none.
+  /// The argument's name, borrowed, as passed to the constructor; null if no name was passed.
   KERNKIT_ACCESSOR const char* name() const { return name_; }
   /// The DLTensor, borrowed, as passed to the constructor; never null.
   KERNKIT_ACCESSOR const DLTensor* get() const { return tensor_; }

@@ -11,8 +11,8 @@ namespace kernkit {
 /// Returns the current stream of the caller's framework on this device, for this thread; the
 /// default stream (null) if the framework set none or the process has no host. The framework owns
 /// the stream. Throws nothing. The stream belongs to the device, which must be current when the
-/// stream is used: code that launches a kernel without cuda::Launch creates a guard first and then
-/// gets the stream.
+/// stream is used: code that launches a kernel without cuda::Launch first creates a CUDADeviceGuard
+/// and then gets the stream.
 ///
 ///     CUDADeviceGuard guard(x.device().device_id);
 ///     cudaStream_t stream = get_cuda_stream(x.device());

@@ -35,8 +35,8 @@ inline constexpr bool kIsStreamable<
 template <class Out, class T, std::enable_if_t<std::is_same_v<Out, Message>, int> = 0,
           std::enable_if_t<detail::kIsStreamable<T>, int> = 0>
 [[gnu::cold]] Out& operator<<(Out& out, const T& value) {
-  // The type of `text` depends on T, so that std::basic_ostringstream may be incomplete until
-  // instantiation.
+  // The type of `text` depends on T, so that std::basic_ostringstream may be incomplete until this
+  // template is instantiated.
   std::basic_ostringstream<std::enable_if_t<detail::kIsStreamable<T>, char>> text;
   text << value;
   const auto str = text.str();

@@ -26,20 +26,20 @@ class ModuleFunction {
     return call({AnyView(detail::pass(args))...});
   }
   /// Calls the function with these arguments, borrowed during the call, and returns the function's
-  /// result, which the caller owns. Throws the function's error as operator() does. Copies no
-  /// elements and waits for no stream, except as the op does.
+  /// result, which the caller owns. Throws the function's error as operator() does. The call itself
+  /// copies no elements and does not wait for a stream.
   Any call(std::initializer_list<AnyView> args) const;
 
   /// The op's name, without the symbol's prefix, valid as long as this object. Throws nothing.
   const std::string& name() const { return name_; }
   /// The schema line, such as "(Tensor(out!) y[each...], Tensor x[each...], float factor) -> ()";
-  /// "" if the library has none. Throws the library's error.
+  /// "" if the library exports no schema line for the op. Throws the library's error.
   std::string schema() const;
-  /// The documentation of the op: one or more sentences, or "" if the library has none. Throws the
-  /// library's error.
+  /// The documentation of the op: one or more sentences, or "" if the library exports no
+  /// documentation for the op. Throws the library's error.
   std::string doc() const;
-  /// The metadata that the library exports for the function, as JSON, or "" if there is none.
-  /// Throws the library's error.
+  /// The metadata that the library exports for the function, as JSON, or "" if the library exports
+  /// no metadata for the function. Throws the library's error.
   std::string metadata() const;
 
  private:

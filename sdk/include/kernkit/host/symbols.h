@@ -35,7 +35,8 @@ struct DynamicTables {
     }
   }
 
-  /// Number of symbols, computed from a hash table, because no DT_* entry contains the number.
+  /// Number of symbols in the symbol table, computed from a hash table, because no DT_* entry
+  /// contains the number.
   size_t count() const {
     if (sysv_hash != nullptr) return sysv_hash[1];
     if (gnu_hash == nullptr) return 0;

@@ -19,7 +19,8 @@ const Cell* cell_of(const KernkitAny& any) {
 KernkitAny object_in_slot(const KernkitAny& any);
 
 /// Returns the value of an argument. An argument of type index 10 (kKernkitObjectRValueRef) holds
-/// the address of an object reference that the callee may take over; the value is then that object.
+/// the address of an object reference that the callee may take over; for such an argument, returns
+/// the object.
 inline KernkitAny referent(const KernkitAny& any) {
   return __builtin_expect(any.type_index == kKernkitObjectRValueRef, 0) ? object_in_slot(any) : any;
 }

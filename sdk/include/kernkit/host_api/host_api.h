@@ -66,9 +66,9 @@ using TensorAllocator = int (*)(DLTensor* prototype, DLManagedTensorVersioned** 
 
 namespace kernkit::host_api {
 
-// The signatures are those of tvm/ffi/c_api.h and tvm/ffi/extra/c_env_api.h, release 0.1. Functions
-// that return int return 0, or -1 with an error in the host's slot. get() returns null without a
-// host.
+// The signatures are the same as in tvm/ffi/c_api.h and tvm/ffi/extra/c_env_api.h, release 0.1.
+// A function with the return type int returns 0, or -1 with an error in the host's error slot.
+// HostFunction::get() returns null without a host in the process.
 
 /// Sets *out to a new error object with copies of the three texts. The caller owns the reference to
 /// the object. Returns 0, or -1 if memory is exhausted.
@@ -144,13 +144,13 @@ KERNKIT_LOCAL inline detail::HostFunction<int(DLTensor* prototype, void** out)> 
 KERNKIT_LOCAL inline detail::HostFunction<int(int32_t device_type, int32_t device_id, void* stream,
                                               void** previous)>
     env_set_stream("TVMFFIEnvSetStream");
-/// Returns the thread's current allocator or, if the thread has none, the process's; null if there
-/// is neither.
+/// Returns the thread's current allocator or, if the thread has no allocator, the allocator of the
+/// process; null if neither is set.
 KERNKIT_LOCAL inline detail::HostFunction<TensorAllocator()> env_get_allocator(
     "TVMFFIEnvGetDLPackManagedTensorAllocator");
-/// Makes an allocator current for the thread (and, if the second argument is not 0, in the host's
-/// global context), and sets *previous to the allocator that was current before, unless `previous`
-/// is null. Returns 0 or -1.
+/// Makes an allocator current for the thread, and also for the whole process if the second argument
+/// is not 0, and sets *previous to the allocator that was current before, unless `previous` is
+/// null. Returns 0 or -1.
 KERNKIT_LOCAL inline detail::HostFunction<
     int(TensorAllocator allocator, int write_to_global_context, TensorAllocator* previous)>
     env_set_allocator("TVMFFIEnvSetDLPackManagedTensorAllocator");

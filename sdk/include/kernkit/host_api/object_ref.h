@@ -6,8 +6,7 @@
 
 namespace kernkit::detail {
 
-/// Owns one reference to an object of the host. Part of Function, of the object in an Any, and of a
-/// raised error.
+/// Owns one reference to an object of the host. Used by Function, Tensor and HostError.
 class ObjectRef {
  public:
   ObjectRef() = default;

@@ -28,8 +28,8 @@ inline size_t GetDataSize(int64_t numel, DLDataType dtype) {
 
 /// Size of the memory that an allocator must provide for a tensor's elements without gaps [bytes].
 /// Elements of less than a byte are packed, and the size is rounded up; 0 for an empty tensor.
-/// byte_offset and gaps of strides do not count. Throws ValueError if a size is negative or the
-/// result exceeds 2^63 - 1. Reads no elements.
+/// The size does not include byte_offset, nor gaps between elements due to strides. Throws
+/// ValueError if a size is negative or the result exceeds 2^63 - 1. Reads no elements.
 inline size_t GetDataSize(const TensorView& tensor) {
   return GetDataSize(tensor.numel(), tensor.dtype());
 }

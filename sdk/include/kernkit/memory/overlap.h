@@ -54,7 +54,8 @@ KERNKIT_ACCESSOR inline bool same_or_apart(const DLTensor* a, const DLTensor* b)
 /// or equal strides; two indices may then refer to the same memory.
 [[gnu::pure]] bool may_overlap_itself(const DLTensor* x) noexcept;
 /// True if the tensors may overlap, if `a` may overlap itself, or if the elements of a tensor
-/// cannot be counted. With `but_same`, tensors with the same elements do not count as overlapping.
+/// cannot be counted. If `but_same` is true, tensors with the same elements in the same order do
+/// not count as overlapping.
 [[gnu::pure]] bool may_overlap(const DLTensor* a, const DLTensor* b, bool but_same) noexcept;
 
 }  // namespace detail
@@ -63,8 +64,8 @@ KERNKIT_ACCESSOR inline bool same_or_apart(const DLTensor* a, const DLTensor* b)
 /// ranges from lowest to highest address intersect. Exact for dense tensors, and for two tensors
 /// whose rows have the same dtype and pitch, such as different columns of a matrix. For other
 /// tensors whose elements interleave without sharing a byte, the result is true as well. Reads no
-/// elements. For tensors on one device, throws ValueError if the elements of `a`, or, if `a` has
-/// elements, those of `b` cannot be counted (see TensorView::numel).
+/// elements. For tensors on one device, throws ValueError if the elements of `a` cannot be counted,
+/// or if `a` has elements and the elements of `b` cannot be counted (see TensorView::numel).
 inline bool overlaps(const TensorView& a, const TensorView& b) {
   if (a.device() != b.device() || a.numel() == 0 || b.numel() == 0) return false;
   return detail::extents_overlap(a.get(), b.get());

@@ -10,8 +10,8 @@
 
 namespace kernkit::detail {
 
-/// The bytes [begin, end) that a write in a row's body changed. Writes have numbers from 1 on;
-/// number 0 means an unused entry.
+/// The bytes [begin, end) that a write in a row's body changed. Writes are numbered from 1; number
+/// 0 marks an unused entry.
 struct RowWrite {
   uintptr_t begin = 0, end = 0;
   int number = 0;
@@ -35,14 +35,14 @@ class LastRowWrites {
     earlier_.add(last_);
     last_ = write;
   }
-  /// Adds a write if all entries are used. Removes the newest entry that `write` covers; if there
-  /// is none, merges the two oldest entries into one that covers both.
+  /// Adds a write if all entries are used. Removes the newest entry that `write` covers; if `write`
+  /// covers no entry, merges the two oldest entries into one entry that covers both.
   KERNKIT_HOST_DEVICE KERNKIT_INLINE void replace(const RowWrite& carried, const RowWrite& write) {
     const RowWrite previous = last_;
     last_ = carried;
     if (!write.covers(previous)) earlier_.replace(previous, write);
   }
-  /// Returns whether a write with a number above `since` changed a byte of [from, to).
+  /// Returns whether write number since + 1 or a later write changed one of the bytes [from, to).
   KERNKIT_HOST_DEVICE KERNKIT_INLINE bool changed(uintptr_t from, uintptr_t to, int since) const {
     const bool by_last = (last_.number > since) & last_.overlaps(from, to);
     return (int{by_last} | int{earlier_.changed(from, to, since)}) != 0;

@@ -10,8 +10,8 @@
 
 namespace kernkit::schema {
 
-/// Version of the JSON format. It increases with each change after which a reader of an earlier
-/// version fails.
+/// Version of the JSON format. A change of the format that breaks readers of the present version
+/// increases the number.
 inline constexpr char kJsonVersion[] = "1";
 
 }  // namespace kernkit::schema
@@ -37,7 +37,7 @@ class JsonText {
   constexpr void put(const char* text) { put(text, static_cast<int>(__builtin_strlen(text))); }
   constexpr void put_number(int64_t number) {
     if (number < 0) put('-');
-    // Each remainder has the sign of the number, so that the smallest int64 needs no larger type.
+    // The digits are remainders of the signed number: negating the smallest int64 would overflow.
     int64_t power = 1;
     while (number / power > 9 || number / power < -9) power *= 10;
     for (; power > 0; power /= 10) {

@@ -143,7 +143,7 @@ constexpr bool parse_float(const char* text, int size, double* out) {
   }
   detail::BigNatural digits;
   int count = 0;        // number of digits
-  int significant = 0;  // number of digits after the leading zeros
+  int significant = 0;  // number of digits, without leading zeros
   int exponent = 0;
   bool point = false;
   for (; i < size && text[i] != 'e' && text[i] != 'E'; ++i) {
@@ -163,8 +163,8 @@ constexpr bool parse_float(const char* text, int size, double* out) {
     if (!detail::parse_exponent(text + i + 1, size - i - 1, &written)) return false;
     exponent += written;
   }
-  // 10^(magnitude - 1) <= number < 10^magnitude. A number far outside the range of double is not
-  // computed.
+  // The number is in [10^(magnitude - 1), 10^magnitude). A number far outside the range of double
+  // is not computed.
   const int magnitude = significant + exponent;
   double value = 0;
   if (!digits.is_zero() && magnitude > -330) {

@@ -7,10 +7,10 @@
 
 namespace kernkit::schema {
 
-/// A parsed schema line: its parameters and results, and their shapes. After an error, the element
-/// past the end of schema.params or schema.returns contains the parameter or result at which the
-/// parser stopped, as far as it was parsed; the element's type is Type::kNone if the parser stopped
-/// elsewhere.
+/// A parsed schema line: the parameters and results, and the shapes of their tensors. After an
+/// error, the element past the end of schema.params or schema.returns contains the parameter or
+/// result at which the parser stopped, as far as it was parsed; the element's type is Type::kNone
+/// if the parser stopped elsewhere.
 struct ParsedLine {
   Schema schema;     ///< parameters and results, or an error
   ShapeLine shapes;  ///< shapes and dtypes, or an error; valid if schema.error is ParseError::kNone

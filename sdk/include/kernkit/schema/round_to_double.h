@@ -18,7 +18,7 @@ constexpr double round_to_double(Uint128 value, bool more, int exponent) {
   while (bits < 128 && value >> bits != 0) ++bits;
   int surplus = bits - 53;  // number of bits beyond the 53 bits of a double
   if (exponent + surplus < kLowest) surplus = kLowest - exponent;
-  if (surplus > bits) return 0;  // less than half of the smallest positive double
+  if (surplus > bits) return 0;  // below half of the smallest positive double: 0
   uint64_t mantissa = 0;
   if (surplus <= 0) {
     mantissa = static_cast<uint64_t>(value) << -surplus;

@@ -61,10 +61,10 @@ struct Param {
   bool is_written = false;   ///< the op writes the tensor, as in Tensor(a!)
   bool is_alias = false;     ///< has an annotation, as in Tensor(a) or Tensor(a!)
   Span name;                 ///< name in the text; empty for a result without a name
-  DefaultKind default_kind = DefaultKind::kAbsent;  ///< selects the field of the value
+  DefaultKind default_kind = DefaultKind::kAbsent;  ///< kind of the default; selects its field
   bool is_only_written = false;                     ///< Tensor(out!): old contents are never read
   int64_t default_int = 0;                          ///< value of a kBool (0 or 1) or kInt default
-  double default_float = 0;                         ///< value of kFloat
+  double default_float = 0;                         ///< value of a kFloat default
   Span default_text;    ///< value of a kStr (without quotes) or kScalarType default
   Span default_source;  ///< the default as written in the line; size 0 without a default
 };
@@ -74,7 +74,7 @@ enum class ParseError : uint8_t {
   kNone,             ///< the line is valid
   kOpenParenthesis,  ///< the line does not begin with '('
   kType,             ///< unknown name of a type
-  kAlias,            ///< an annotation that is invalid, or whose type is not Tensor
+  kAlias,            ///< an invalid annotation, or an annotation of a type other than Tensor
   kList,             ///< a list with a length
   kName,             ///< a missing name, or a name that begins with a digit
   kReservedName,     ///< a name that begins with two underscores

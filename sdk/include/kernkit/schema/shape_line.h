@@ -12,9 +12,9 @@ namespace kernkit::schema {
 /// errors.
 enum class ShapeError : uint8_t {
   kNone,           ///< the shapes are valid
-  kNoTensor,       ///< a shape or dtype of a value that is no tensor
+  kNoTensor,       ///< a shape or dtype of a value that is not a tensor
   kAliasOfResult,  ///< a shape of a result that shares memory with an argument
-  kSize,           ///< text that is no size
+  kSize,           ///< text that is not a size
   kUnclosed,       ///< no ',' or ']' after a size
   kTwoRuns,        ///< "..." more than once in a shape
   kNotAnInt,       ///< a size with the name of a parameter whose type is not int
@@ -79,7 +79,7 @@ struct Name {
   uint8_t order = 0;             ///< index in the order in which tensors bind names
   int value = -1;                ///< index of the parameter or of the tensor
   int axis = 0;        ///< index of the size in the tensor; after "...", counted from the end: -1
-  int64_t factor = 1;  ///< the size is `factor` times the name
+  int64_t factor = 1;  ///< the size that binds the name is `factor` * name
 };
 
 /// The shape and dtype of a parameter or a result.
@@ -92,7 +92,7 @@ struct Value {
 
   /// Number of sizes in the shape, not counting "...". Throws nothing.
   constexpr int rank() const { return run < 0 ? count : count - 1; }
-  /// True for the shape "[...]", which has no other size. Throws nothing.
+  /// True for the shape "[...]", which consists of "..." only. Throws nothing.
   constexpr bool is_all_run() const { return count == 1 && run == 0; }
   /// Returns the dimension of the tensor for size i of the shape, counted as in Name::axis: from 0
   /// before "...", from the end after it, where -1 is the last dimension. Throws nothing.

@@ -57,7 +57,7 @@ KERNKIT_ACCESSOR inline CallValue call_value(DLDataType x) { return {nullptr, nu
 /// Returns the CallValue of an argument on which no shape depends. Throws nothing.
 KERNKIT_ACCESSOR inline CallValue call_value(Nothing) { return {}; }
 /// Returns the CallValue of a list, which must outlive the result; null means None. The member
-/// `tensor` is the first tensor of the list. Throws TypeError if the first element is no tensor.
+/// `tensor` is the first tensor of the list. Throws TypeError if the first element is not a tensor.
 inline CallValue call_value(const ListView<TensorView>* x) {
   const bool has_first = x != nullptr && !x->empty();
   return {has_first ? (*x)[0].get() : nullptr, x, 0, {}};

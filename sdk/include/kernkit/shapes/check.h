@@ -29,7 +29,7 @@ using schema::word_size;
 template <class Line>
 class Checks : private kernkit::detail::Op<Line> {
  public:
-  using kernkit::detail::Op<Line>::kSchema;  ///< the schema; nvcc rejects a reference to it
+  using kernkit::detail::Op<Line>::kSchema;  ///< the schema line: nvcc rejects references
   /// The shapes and dtypes of the line.
   static constexpr ShapeLine kLine = kernkit::detail::Op<Line>::kParsed.shapes;
 

@@ -7,8 +7,8 @@
 
 namespace kernkit::shapes {
 
-/// Returns the dtype named by the `size` characters at text[begin], or {} if they name none. Throws
-/// nothing.
+/// Returns the dtype named by the `size` characters at text[begin], or {} if the characters are not
+/// the name of a dtype. Throws nothing.
 constexpr DLDataType dtype_at(const char* text, int begin, int size) {
   DLDataType dtype{};
   return parse_dtype(text + begin, static_cast<size_t>(size), &dtype) ? dtype : DLDataType{};

@@ -26,7 +26,7 @@ struct LineView {
 };
 
 /// The LineView of an op's line, and the arrays to which it refers. `Checks` is the Checks<Line> of
-/// check.h, which each use names in full, because nvcc rejects a reference to its kLine.
+/// check.h. The code writes Checks::kLine in full, because nvcc rejects a reference to kLine.
 template <class Line, class Checks>
 struct LineViewOf {
   /// The first N elements of an array of T.

@@ -13,7 +13,7 @@ namespace kernkit::shapes {
 /// handlers, because XLA's tensors do not outlive the call.
 template <class T>
 inline constexpr bool kOwnsTensor = std::is_same_v<T, Tensor>;
-/// An Optional<Tensor> owns its tensor as well.
+/// An Optional owns its tensor if its value type owns the tensor.
 template <class T>
 inline constexpr bool kOwnsTensor<Optional<T>> = kOwnsTensor<T>;
 
@@ -69,10 +69,11 @@ struct XlaOp {
   int (*run)(const KernkitXlaCallFrame& frame, DLDevice device) noexcept;
 };
 
-/// Calls an op on a device of this type and on XLA's stream. Also answers XLA's query for the
-/// handler's properties, and rejects a program whose attributes differ from the line. Returns null,
-/// or XLA's error with the op's message, which XLA then owns. In stages other than instantiation
-/// and execution, does nothing and returns null. Throws nothing. May be called from any thread.
+/// Calls an op on a device of this type and on XLA's stream. Also returns the handler's properties
+/// if XLA queries them, and rejects a program with attributes that differ from the schema line.
+/// Returns null, or XLA's error with the op's message, which XLA then owns. In stages other than
+/// instantiation and execution, does nothing and returns null. Throws nothing. May be called from
+/// any thread.
 KernkitXlaError* call_from_xla(const XlaOp& op, DLDeviceType type,
                                const KernkitXlaCallFrame& frame) noexcept;
 
@@ -137,6 +138,6 @@ KERNKIT_ACCESSOR inline KernkitXlaError* call_from_xla(DLDeviceType type,
 
 }  // namespace kernkit::shapes
 
-// Included here because kernkit.cc does not contain this code: it belongs to a component that a
-// library may lack.
+// Included here because kernkit.cc does not contain this code: the code belongs to a component that
+// a vendored copy of kernkit may lack.
 #include "kernkit/shapes/impl/xla.h"

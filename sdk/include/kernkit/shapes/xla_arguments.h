@@ -171,6 +171,6 @@ class XlaArguments {
 
 }  // namespace kernkit::shapes
 
-// Included here because kernkit.cc does not contain this code: it belongs to a component that a
-// library may lack.
+// Included here because kernkit.cc does not contain this code: the code belongs to a component that
+// a vendored copy of kernkit may lack.
 #include "kernkit/shapes/impl/xla_arguments.h"

@@ -9,7 +9,7 @@
 namespace kernkit {
 
 KERNKIT_COLD Message& Message::append(const char* text, size_t size) {
-  if (size == 0) return *this;                          // `text` may then be null
+  if (size == 0) return *this;                          // `text` may be null if `size` is 0
   if (data_ == nullptr || size >= capacity_ - size_) {  // one more byte is reserved for the NUL
     const size_t capacity = 2 * capacity_ + size + 64;
     char* grown = static_cast<char*>(realloc(data_, capacity));

@@ -22,7 +22,7 @@ inline FindHost hand_over_host(void* library) {
 
 /// Throws the error that function `name` of the library raised. Reads the error from tvm_ffi, from
 /// the runtime that the library uses (possibly the runtime of another program), or from the library
-/// itself if it uses neither.
+/// itself if the library uses neither tvm_ffi nor a runtime.
 [[noreturn]] inline void throw_error_of(void* library, const std::string& name) {
   using Take = void(void** error);
   for (void* find : {reinterpret_cast<void*>(find_host_function),
@@ -114,7 +114,8 @@ inline Module Module::load(const std::string& path) {
   KERNKIT_CHECK(path.find('/') == std::string::npos || access(path.c_str(), F_OK) == 0,
                 RuntimeError)
       << "Module::load(): there is no file " << path;
-  // The library is never unmapped, because the destructors of its results are code of the library.
+  // RTLD_NODELETE: the library is never unmapped, because the destructors of its results are code
+  // of the library.
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   KERNKIT_CHECK(library != nullptr, RuntimeError) << "Module::load(): " << dlerror();
   Module module(library, path);

@@ -61,7 +61,7 @@ KERNKIT_COLD bool is_sound(const KernkitAny& any) {
 /// false for another type and for a malformed value.
 template <int32_t kSmall, int32_t kObject, int32_t kPointer>
 inline bool read_stored(const KernkitAny& any, KernkitByteArray* out) {
-  if (any.type_index == kSmall) {  // *out points into `any` itself
+  if (any.type_index == kSmall) {  // the characters are inside `any`; *out points to them
     *out = {any.v.small, any.small_size};
     return is_sound(any);
   }

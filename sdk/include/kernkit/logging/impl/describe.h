@@ -9,7 +9,7 @@
 
 namespace kernkit::logging {
 
-using detail::operator<<;  // the operator<< for a KernkitAny
+using detail::operator<<;  // operator<< prints a KernkitAny
 
 /// Returns the DLTensor of an argument or a result; null for another type. The argument may be a
 /// reference to an object that the callee may take over.

@@ -37,7 +37,7 @@ class TraceDecoder {
       case 'S': {
         uint8_t size = 0;
         if (!take(&size) || size > left()) return false;
-        const size_t original = size_t{size} + (type == 'S');  // 'S': the original text was longer
+        const size_t original = size_t{size} + (type == 'S');  // 'S' marks a text that was cut
         append_quoted(out, reinterpret_cast<const char*>(at_), original, size);
         at_ += size;
         return true;
@@ -90,7 +90,7 @@ class TraceDecoder {
 /// Appends a call from the trace, such as "#12 scale(y=float32[4] cuda:0, factor=2.0)".
 inline void append_traced(Message& out, const TraceCall& call, const TraceOp& op) {
   const char* end = op.text + sizeof op.text - 1;
-  const char* name = op.text + strnlen(op.text, sizeof op.text - 1);  // after the library
+  const char* name = op.text + strnlen(op.text, sizeof op.text - 1);  // skips the library's name
   name += name < end;
   const char* param = name + strnlen(name, static_cast<size_t>(end - name));
   (out << "#" << call.number << " ").append(name, static_cast<size_t>(param - name)) << "(";

@@ -81,8 +81,8 @@ class Hook {
   int observed(const Call& call, KernkitAny* result) {
     Recording recording;
     if (call.op->is_recorded) recording = recorder_.begin(call);
-    // If recordings of successful calls are deleted, the log has the name of the folder only in the
-    // line after a failed call.
+    // If the recorder deletes the recordings of successful calls, only the log line after a failed
+    // call contains the folder's name.
     const bool is_kept = recorder_.keeps_calls_that_succeed();
     const char* name = recording.folder >= 0 ? recording.name : nullptr;
     const uint64_t number = call.op->is_logged ? log_.begin(call, is_kept ? name : nullptr) : 0;
@@ -127,8 +127,8 @@ namespace kernkit::detail {
 
 unsigned char call_hook = 0;
 
-// Runs when the library is loaded, before a call can read the byte: a later write would be a data
-// race.
+// Sets call_hook when the library is loaded, before any call of the library: a write during a call
+// would be a data race.
 [[gnu::constructor]] static void read_call_hook() {
   using namespace logging;
   call_hook = is_observed() || is_synced() || is_profiled() ? 1 : 0;
@@ -145,4 +145,4 @@ int hooked_call(CallSite* site, const KernkitAny* args, int32_t num_args,
 
 }  // namespace kernkit::detail
 
-#endif  // this library has the hook
+#endif  // the condition of the call hook

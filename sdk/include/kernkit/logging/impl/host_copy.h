@@ -12,7 +12,7 @@
 
 namespace kernkit::logging {
 
-/// The addresses [begin, end).
+/// The address range [begin, end).
 struct Range {
   uintptr_t begin = 0, end = 0;
   uint64_t size() const { return end - begin; }
@@ -41,7 +41,7 @@ inline bool range_of(const DLTensor* tensor, Range* out) {
 }
 
 /// The contents of an address range in the memory of a device. error() returns null if the contents
-/// can be read, otherwise the reason why not.
+/// can be read, otherwise the reason why the contents cannot be read.
 class Bytes {
  public:
   /// Reads the memory of a CUDA device by a copy on the thread's current stream, and waits for the

@@ -16,7 +16,7 @@ struct KnownOp {
   int32_t trace_index = -1;  // index in the trace's table of ops; -1 if the op is not in the table
 };
 
-/// A call of an op, which the hook runs.
+/// A call of an op that the call hook logs, traces or records.
 struct Call {
   const detail::CallSite* site;
   KnownOp* op;
@@ -52,7 +52,7 @@ inline void append_call(Message& out, const Call& call) {
 }
 
 /// Returns the device of the first tensor that is not in the host's memory, or the CPU if all
-/// tensors are.
+/// tensors are in the host's memory.
 inline DLDevice device_of(const KernkitAny* args, int32_t num_args) {
   for (int32_t i = 0; i < num_args; ++i) {
     const DLTensor* tensor = tensor_of(args[i]);

@@ -24,7 +24,7 @@ class LogFile {
          << "; lines of the log are lost";
     report(Cause::kLogWrite, text);
   }
-  /// Makes the next line open the file again; called in the new process after a fork.
+  /// Makes the next log line open the file again. Called after a fork, in the child process.
   void forget() { __atomic_store_n(&file_, kNotOpened, __ATOMIC_RELEASE); }
 
  private:
@@ -99,7 +99,8 @@ class Log {
   }
 
   /// Writes the log line that follows a call of `duration` [ns]. `recording` is the name of the
-  /// folder that records the call if the preceding line lacks the name, otherwise null.
+  /// folder that records the call if the line before the call does not contain the name, otherwise
+  /// null.
   void end(const Call& call, uint64_t number, int code, int64_t duration, const char* recording) {
     Message line;
     line << "#" << number << " ";

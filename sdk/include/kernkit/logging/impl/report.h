@@ -15,7 +15,7 @@
 
 namespace kernkit::logging {
 
-/// The kind of a failure. For each library, a process prints one message for each Cause.
+/// The kind of a failure. A library prints at most one message per Cause and process.
 enum class Cause : uint8_t {
   kSettings,      // unsupported value of an environment variable
   kLogFile,       // cannot open the log file
@@ -95,7 +95,7 @@ inline void report(Cause cause, const Message& text) {
   (void)write_all(STDERR_FILENO, line.c_str(), line.size());
 }
 
-/// Holds the text for an errno value, such as "No space left on device".
+/// The text of an errno value, such as "No space left on device".
 struct ErrorText {
   char text[128];
   explicit ErrorText(int error) : text{} {

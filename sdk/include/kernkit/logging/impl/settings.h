@@ -17,7 +17,7 @@ inline const char* variable(const char* name) {
   return value == nullptr || value[0] == '\0' ? nullptr : value;
 }
 
-/// Returns a copy of the text, which is never freed; null for null, and if memory is exhausted.
+/// Returns a copy of the text, which is never freed; null if `text` is null or memory is exhausted.
 inline const char* kept(const char* text) { return text == nullptr ? nullptr : strdup(text); }
 
 /// Calls `visit(begin, size)` for each part of a comma-separated text.
@@ -100,7 +100,7 @@ inline Message expanded(const char* path) {
 struct LogSettings {
   Level level = Level::kOff;
   Selection ops;
-  const char* file = nullptr;  // null: standard error
+  const char* file = nullptr;  // null selects standard error
 
   static LogSettings read() {
     LogSettings result;

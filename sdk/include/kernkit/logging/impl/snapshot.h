@@ -45,7 +45,7 @@ inline const char* safetensors_dtype(DLDataType dtype) {
 
 class Snapshot {
  public:
-  static constexpr int kMostStorages = 64;  // an error text of add_tensor() contains the number
+  static constexpr int kMostStorages = 64;  // also the number in an error text of add_tensor()
 
   /// Adds the value of an argument, under the name of its parameter.
   void add(const Message& name, const KernkitAny& any, bool is_written) {
@@ -76,7 +76,7 @@ class Snapshot {
         a.is_written |= b.is_written;
         a.is_integer &= b.is_integer;
         storages_[k] = storages_[--num_storages_];
-        k = i;  // the merged range may overlap ranges that were compared before
+        k = i;  // compares again: the range of storage i has grown
       }
     }
   }
@@ -172,7 +172,7 @@ class Snapshot {
     json_ << "\"";
   }
 
-  // The following functions append members of a JSON object.
+  // add_value() and the following functions append members of a JSON object.
   void add_value(const char* name, const KernkitAny& any, bool is_written, int depth) {
     if (const DLTensor* tensor = tensor_of(any)) return add_tensor(name, tensor, any, is_written);
     const KernkitAny value = detail::referent(any);

@@ -7,7 +7,8 @@
 
 namespace kernkit::logging {
 
-/// The smallest and the largest finite number of a tensor, and the counts of NaN and of infinities.
+/// The smallest and the largest finite number of a tensor, and the numbers of its NaN and infinite
+/// elements.
 template <class T>
 struct Statistics {
   T min{}, max{};

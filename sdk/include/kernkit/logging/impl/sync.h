@@ -13,7 +13,7 @@
 
 namespace kernkit::logging {
 
-/// Sets *result to None, and releases the object that it held, if any.
+/// Releases the object in *result, if any, and sets *result to None.
 inline void release_result(KernkitAny* result) {
   auto* dec_ref = host_api::object_dec_ref.get();
   if (result->type_index >= kKernkitObject && dec_ref != nullptr) dec_ref(result->v.ptr);

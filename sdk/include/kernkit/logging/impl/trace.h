@@ -19,8 +19,8 @@ namespace kernkit::logging {
 
 /// Values of both clocks, read at the same time.
 struct ClockPair {
-  uint64_t ticks;        // value of the processor's counter
-  uint64_t nanoseconds;  // time since 1970
+  uint64_t ticks;        // value of ticks(), the processor's counter
+  uint64_t nanoseconds;  // time since 1970 [ns]
 };
 
 struct TraceHeader {
@@ -46,7 +46,7 @@ enum class TraceState : uint8_t { kRunning = 1, kOk = 2, kFailed = 3 };
 
 /// A call in the ring of the trace. `number` is 0 while another member is being written.
 struct TraceCall {
-  uint64_t number, begin, end;  // number counted from 1; begin and end times [ticks]
+  uint64_t number, begin, end;  // number of the call, from 1; begin and end [ticks]
   uint32_t tid, pid;
   uint16_t op;
   uint8_t state, num_args;
@@ -285,7 +285,7 @@ class Trace {
     if (file >= 0) close(file);
     if (size <= 0) return 0;
     text[size] = '\0';
-    const char* at = strrchr(text, ')');  // after the process name, which can contain spaces
+    const char* at = strrchr(text, ')');  // after the name, which may contain ')'
     for (int field = 2; at != nullptr && field < 22; ++field) at = strchr(at + 1, ' ');
     return at == nullptr ? 0 : strtoull(at, nullptr, 10);
   }

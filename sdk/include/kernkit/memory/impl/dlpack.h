@@ -17,7 +17,8 @@ KERNKIT_COLD void check_version(const DLManagedTensorVersioned& tensor) {
 }
 
 /// Returns the alignment of an element [bytes], a power of two: the size of a number in the
-/// element. A complex number counts as two numbers, and an element of several lanes as its lanes.
+/// element. A complex number consists of two numbers, and an element with several lanes of one
+/// number per lane.
 inline uint64_t natural_alignment(DLDataType dtype) {
   const uint32_t bits =
       dtype.code == static_cast<uint8_t>(DTypeCode::kComplex) ? dtype.bits / 2 : dtype.bits;

@@ -67,7 +67,7 @@ KERNKIT_COLD bool extents_overlap(const DLTensor* a, const DLTensor* b) noexcept
     for (const int64_t stride : TensorView(t).strides()) {
       const uint64_t pitch = static_cast<uint64_t>(stride) * bytes;
       if (stride <= 0 || pitch == 0) continue;
-      // Computes the addresses of one row of each tensor.
+      // The address ranges of one row of `a` and one row of `b`.
       (void)extent(a, &a_extent, stride), (void)extent(b, &b_extent, stride);
       const uint64_t distance = (b_extent.begin % pitch + pitch - a_extent.begin % pitch) % pitch;
       if (distance >= a_extent.end - a_extent.begin &&

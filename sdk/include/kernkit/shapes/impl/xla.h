@@ -19,8 +19,8 @@ namespace detail {
 }
 
 /// Reports to XLA the version of the FFI API that the handler uses, and whether a graph may capture
-/// calls of the handler. XLA rejects a version that it does not support. The structs that are read
-/// here are the same in versions 0.1 to 0.3.
+/// calls of the handler. XLA rejects a version that it does not support. Versions 0.1 to 0.3 have
+/// the same layout of the structs that this function reads.
 [[gnu::cold]] KERNKIT_LOCAL inline KernkitXlaError* describe(const KernkitXlaCallFrame& frame,
                                                              bool has_graphs,
                                                              KernkitXlaMetadata* metadata) {

@@ -18,8 +18,8 @@ inline constexpr char kBenchmarked[] = KERNKIT_BENCHMARKED_LIBRARY;
 inline constexpr char kBenchmarked[] = "kernkit";
 #endif
 
-/// A function that adds the names of arguments to a benchmark, and a row for each set of their
-/// values.
+/// A function that gives a benchmark the names of its arguments, and one row for each set of
+/// argument values.
 using BenchmarkSizes = void(::benchmark::internal::Benchmark* rows);
 
 namespace detail {
