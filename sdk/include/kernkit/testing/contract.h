@@ -26,31 +26,31 @@
 
 namespace kernkit::testing {
 
-/// Exempts an op from the rule of this name, which the op breaks on purpose: `without("Layouts",
-/// "it reads bytes in any layout")`. The rule's test is skipped with the reason, and other rules
-/// make no calls with the rule's changes. All tests of the op fail if no rule has the name. Throws
+/// Exempts an op from rule `rule`, which the op breaks on purpose: `without("Layouts", "it reads
+/// bytes in any layout")`. The rule's test is skipped with the reason, and no other rule makes
+/// calls with the changes of this rule. All tests of the op fail if no rule has the name. Throws
 /// nothing.
 inline Exemption without(std::string rule, std::string reason) {
   return {Exemption::kWithout, std::move(rule), std::move(reason)};
 }
 /// States that an op has no CUDA implementation: no rule runs it on a CUDA device. Throws nothing.
 inline Exemption cpu_only() { return {Exemption::kCpuOnly, "", ""}; }
-/// States that an op has no CPU implementation: no rule runs it on the CPU, and RunsOnCuda compares
-/// no results with those of the CPU. Throws nothing.
+/// States that an op has no CPU implementation: no rule runs it on the CPU, and RunsOnCuda does not
+/// compare results with results of the CPU. Throws nothing.
 inline Exemption cuda_only() { return {Exemption::kCudaOnly, "", ""}; }
 
 /// States that an op works row by row. Row r of a tensor is its part at index r of the first
 /// dimension. Row r of each result depends only on row r of the arguments whose first dimension has
-/// the same size as that of the first output, and on the other arguments as a whole. The first
-/// output is the first argument with a dimension that the schema marks as written; a returned
-/// tensor does not count. Rule RowAlone then requires the same bits of a row alone, among other
-/// rows, and in every run. Throws nothing.
+/// the same size as the first dimension of the first output, and on the other arguments as a whole.
+/// The first output is the first argument with a dimension that the schema marks as written; a
+/// returned tensor does not count. Rule RowAlone then requires the same bits of a row alone, among
+/// other rows, and in every run. Throws nothing.
 inline Exemption by_row() { return {Exemption::kByRow, "", ""}; }
 
 /// Gives the schema line of an op that was exported without a line: `with_schema("(Tensor(a!) y,
-/// Tensor x) -> ()")`. The line marks the outputs. All tests of the op fail if the line's types are
-/// not those of the C++ parameters, if the line has defaults, or if the op has a line of its own.
-/// The op's errors may name an argument as in the line or by number ("argument 1"). Throws nothing.
+/// Tensor x) -> ()")`. The line marks the outputs. All tests of the op fail if the line's types do
+/// not match the C++ parameters, if the line has defaults, or if the op has a line of its own. The
+/// op's errors may name an argument as in the line or by number ("argument 1"). Throws nothing.
 inline Exemption with_schema(std::string line) {
   return {Exemption::kWithSchema, "", std::move(line)};
 }

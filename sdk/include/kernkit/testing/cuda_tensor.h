@@ -38,7 +38,7 @@ class CudaTensor {
   CudaTensor(const CudaTensor&) = delete;
   CudaTensor& operator=(const CudaTensor&) = delete;
   /// Frees the memory by cudaFree(), which waits for the device, ignoring errors of CUDA. Views
-  /// must not be used afterwards. Never throws.
+  /// must not be used afterwards. Throws nothing.
   ~CudaTensor() { (void)cuda::succeeded(cudaFree(dl_.data)); }
 
   /// Copies all elements from `from`, host memory of as many elements, in row-major order, after

@@ -22,7 +22,7 @@ class Hold {
   explicit Hold(cudaStream_t stream) : stream_(stream) {
     KERNKIT_CUDA_CHECK(cudaLaunchHostFunc(stream_, wait, this));
   }
-  /// Releases the stream and waits for the stream's work, ignoring errors of CUDA. Never throws.
+  /// Releases the stream and waits for the stream's work, ignoring errors of CUDA. Throws nothing.
   ~Hold() {
     release();
     (void)cuda::succeeded(cudaStreamSynchronize(stream_));
@@ -30,8 +30,8 @@ class Hold {
   Hold(const Hold&) = delete;
   Hold& operator=(const Hold&) = delete;
 
-  /// Lets the work of the stream run, from any thread and without waiting for the work. Never
-  /// throws.
+  /// Lets the work of the stream run, from any thread and without waiting for the work. Throws
+  /// nothing.
   void release() { released_ = true; }
 
  private:

@@ -34,14 +34,13 @@ using CudaAlloc = CPUNDAlloc;
 struct DeviceAlloc {
   /// Sets `data`, which is null before the call, to uninitialised memory of the tensor's size,
   /// GetDataSize(), which FreeData() frees. `data` stays null for an empty tensor, except with
-  /// Gpu::CudaAlloc, and without free CPU memory. Throws ValueError for a device other than these
-  /// and for more than 2^63 - 1 bytes, and for a CUDA device the errors of CudaAlloc: MemoryError
-  /// without device memory (RuntimeError with Gpu::CudaAlloc), RuntimeError for other errors of
-  /// CUDA.
+  /// Gpu::CudaAlloc, and without free CPU memory. Throws ValueError for any other device and for
+  /// more than 2^63 - 1 bytes, and for a CUDA device the errors of CudaAlloc: MemoryError without
+  /// device memory (RuntimeError with Gpu::CudaAlloc), RuntimeError for other errors of CUDA.
   void AllocData(DLTensor* tensor) const {
     is_cuda(tensor->device) ? CudaAlloc().AllocData(tensor) : CPUNDAlloc().AllocData(tensor);
   }
-  /// Frees the memory of AllocData(), ignoring null `data` and errors of CUDA. Never throws.
+  /// Frees the memory of AllocData(), ignoring null `data` and errors of CUDA. Throws nothing.
   void FreeData(DLTensor* tensor) const noexcept {
     is_cuda(tensor->device) ? CudaAlloc().FreeData(tensor) : CPUNDAlloc().FreeData(tensor);
   }

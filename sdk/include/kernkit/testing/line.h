@@ -52,7 +52,7 @@ struct NamedResults {
 };
 
 /// Returns result i, counted from 0, of a call, borrowed from the outcome; null if the call has no
-/// such result or the result is no tensor. A single result, which is not in an array or list, is
+/// result i or the result is not a tensor. A single result, which is not in an array or list, is
 /// returned for every i. Throws nothing.
 inline const DLTensor* result_of(const Outcome& outcome, size_t i) {
   KernkitAny any = outcome.result.get();
@@ -81,9 +81,9 @@ inline const DLTensor* result_of(const Outcome& outcome, size_t i) {
 }
 
 /// Compares the op's results with its schema line. Returns "", or a clause on the first named
-/// result that is no tensor or has another shape, dtype or device: "y: shape [3, 4] does not match
-/// ...". contract.problem() is "", and `outcome` is that of call.run(), which accepted the
-/// arguments. Throws only std::bad_alloc.
+/// result that is not a tensor or has another shape, dtype or device: "y: shape [3, 4] does not
+/// match ...". contract.problem() is "", and `outcome` is the outcome of a call.run() that the op
+/// accepted. Throws only std::bad_alloc.
 inline std::string other_results(const Contract& contract, Call& call, const Outcome& outcome) {
   const NamedResults results(contract.callee());
   if (results.which.empty()) return "";
@@ -173,8 +173,9 @@ inline void outputs_are_not_read(const Contract& contract, Verdict* verdict) {
 /// Returns the contents of tensor i of the example, whose argument is `argument`, for both items of
 /// a batch; each has the tensor's size. The first item has the values of `argument`. If the example
 /// states no values and the dtype is a float of NumberFormat, the second item has half of each
-/// value, so that no sum, mean or maximum of both items equals that of one item; otherwise the
-/// second item repeats the values in reverse order. `i` is not checked. Throws only std::bad_alloc.
+/// value, so that no sum, mean or maximum of both items equals the sum, mean or maximum of one
+/// item; otherwise the second item repeats the values in reverse order. `i` is not checked. Throws
+/// only std::bad_alloc.
 inline std::vector<Elements> two_items(const Contract& contract, const Argument& argument,
                                        size_t i) {
   std::vector<double> values = argument.values;

@@ -10,7 +10,7 @@
 namespace kernkit {
 
 /// Numbers of DLPack's dtype codes up to version 1.3, for use with older versions of dlpack.h.
-/// Names and meaning are those of enum DLDataTypeCode in dlpack.h.
+/// The names and values are the same as in enum DLDataTypeCode of dlpack.h.
 enum class DTypeCode : uint8_t {
   kInt = 0,                ///< signed integer, two's complement
   kUInt = 1,               ///< unsigned integer

@@ -55,11 +55,11 @@ void add_rows(const char* op, types<T...>, BenchmarkSizes* sizes, Body body) {
 
 /// Adds a row `copy/<dtype>/memcpy` for each dtype of the list and each size, for comparison with
 /// the rows of add_rows(); adds nothing with KERNKIT_BENCH_THREADS=all (see all_threads()). `sizes`
-/// is that of add_rows(). `bytes(tag, state)` returns the number of bytes that the op reads and
-/// writes, an integer of at least 0: memcpy reads one half, rounded down, and writes as many bytes,
-/// whose sum is the row's bytes. `bytes` is copied and called, as const, when the benchmarks run; a
-/// row throws its exceptions, and std::bad_alloc without memory. Call the function before
-/// benchmarks run. Throws std::bad_alloc and the exceptions of `sizes`.
+/// is a function as for add_rows(). `bytes(tag, state)` returns the number of bytes that the op
+/// reads and writes, an integer of at least 0: memcpy reads one half, rounded down, and writes as
+/// many bytes, whose sum is the row's bytes. `bytes` is copied and called, as const, when the
+/// benchmarks run; a row throws its exceptions, and std::bad_alloc without memory. Call the
+/// function before benchmarks run. Throws std::bad_alloc and the exceptions of `sizes`.
 template <class... T, class Bytes>
 void add_memcpy_rows(types<T...>, BenchmarkSizes* sizes, Bytes bytes) {
   const auto body = [bytes](auto tag, ::benchmark::State& state) {

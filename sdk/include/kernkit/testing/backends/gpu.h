@@ -41,7 +41,7 @@ class Gpu {
     void AllocData(DLTensor* tensor) const {
       tensor->data = kManagedMemory.allocate(GetDataSize(*tensor));
     }
-    /// Frees the memory of AllocData(), ignoring null `data` and errors of CUDA. Never throws.
+    /// Frees the memory of AllocData(), ignoring null `data` and errors of CUDA. Throws nothing.
     void FreeData(DLTensor* tensor) const noexcept { kManagedMemory.release(tensor->data); }
   };
 

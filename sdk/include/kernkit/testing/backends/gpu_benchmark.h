@@ -35,7 +35,7 @@ inline const ::benchmark::State* last_timed = nullptr;
 /// Times calls of an op on cuda:0 by CUDA events, one call in each iteration of the state, with
 /// cold caches: memory of twice the size of the second-level cache is overwritten before each call.
 /// `call` takes no argument, is copied, and enqueues its work in the current stream
-/// (get_cuda_stream()), which is that of gpu_clock(); the function waits for the work of each call.
+/// (get_cuda_stream()), the stream of gpu_clock(); the function waits for the work of each call.
 /// Three calls run untimed before the first iteration. The row must be one of add_rows(), which
 /// uses manual times. cuda:0 must be the current device. Throws RuntimeError if CUDA fails or
 /// without a host, and the exceptions of `call`.
@@ -96,7 +96,7 @@ void add_rows(const char* op, types<T...>, BenchmarkSizes* sizes, Body body) {
 }
 
 /// Adds a row `copy/<dtype>/cudaMemcpyAsync`, a copy within the memory of cuda:0, for each dtype of
-/// the list and each size, for comparison with the rows of add_rows(). `sizes` is that of
+/// the list and each size, for comparison with the rows of add_rows(). `sizes` is a function as for
 /// add_rows(). `bytes(tag, state)` returns the number of bytes that the op reads and writes, an
 /// integer of at least 2: the copy reads one half, rounded down, and writes as many bytes, whose
 /// sum is the row's bytes. `bytes` is copied and called, as const, when the benchmarks run. A row

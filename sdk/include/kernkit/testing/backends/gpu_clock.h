@@ -17,7 +17,7 @@ class GpuEvent {
   /// CUDA fails.
   GpuEvent() { KERNKIT_CUDA_CHECK(cudaEventCreate(&event_)); }
   /// Destroys the event without waiting for a record in progress (cudaEventDestroy), ignoring
-  /// errors of CUDA. Never throws.
+  /// errors of CUDA. Throws nothing.
   ~GpuEvent() { (void)cuda::succeeded(cudaEventDestroy(event_)); }
   GpuEvent(const GpuEvent&) = delete;
   GpuEvent& operator=(const GpuEvent&) = delete;
@@ -38,8 +38,8 @@ class GpuEvent {
   cudaEvent_t event_ = nullptr;
 };
 
-/// A stream, and memory of twice the size of the second-level cache of device 0. Neither is ever
-/// released. Use an object in one thread at a time, with device 0 current.
+/// A stream, and memory of twice the size of the second-level cache of device 0. The stream and the
+/// memory are never released. Use an object in one thread at a time, with device 0 current.
 class GpuClock {
  public:
   /// Creates the stream and allocates the memory on the current device, which must be device 0.

@@ -29,12 +29,12 @@ struct Argument {
   int64_t byte_offset = 0;       ///< part of the address in DLTensor::byte_offset [bytes]
   /// Index of the argument whose memory this tensor uses; -1 for memory of its own.
   int shares = -1;
-  int64_t shift = 0;           ///< distance from the first element of that argument [elements]
+  int64_t shift = 0;           ///< distance from the first element of argument `shares` [elements]
   std::vector<double> values;  ///< values of the elements, repeated
   std::optional<Elements> contents;  ///< contents, if given instead of `values`
-  /// Device in the DLTensor, if it differs from that of the memory.
+  /// Device in the DLTensor, if the test claims another device than the memory's.
   std::optional<DLDevice> claimed_device;
-  /// Sizes in the DLTensor, if they differ from `shape`.
+  /// Sizes in the DLTensor, if the test claims other sizes than `shape`.
   std::optional<std::vector<int64_t>> claimed_shape;
   bool claims_null = false;  ///< whether DLTensor::data is NULL
 

@@ -7,9 +7,10 @@
 
 namespace kernkit::testing::contract {
 
-/// Returns the variations of rule Count: one argument more than the schema has, one less than it
-/// requires, and no arguments. The op must reject each with TypeError. For an op without required
-/// arguments, returns only the first variation. Throws only std::bad_alloc.
+/// Returns the variations of rule Count: one argument more than the schema line has parameters, one
+/// argument less than it requires, and no arguments. The op must reject the call with TypeError.
+/// For an op without required arguments, returns only the first variation. Throws only
+/// std::bad_alloc.
 inline Variations wrong_counts(const Contract& contract, const Target&) {
   Variations all;
   const auto with = [&](const char* what, int change) {
@@ -26,7 +27,7 @@ inline Variations wrong_counts(const Contract& contract, const Target&) {
   return all;
 }
 
-/// Returns a change of a call that replaces argument i, counted from 0, by `value`, which is no
+/// Returns a change of a call that replaces argument i, counted from 0, by `value`, which is not a
 /// tensor and which the change owns. The call has the argument; i is not checked. Throws only
 /// std::bad_alloc.
 inline std::function<void(Call&)> becomes(size_t i, Any value) {
@@ -80,8 +81,8 @@ inline std::function<void(Call&)> becomes_tensor(size_t i) {
 
 /// Returns the variations of rule Types: a tensor, 3, 1.5 and "no" in place of each argument of the
 /// example and element of its lists, where the parameter does not accept the value. The op must
-/// reject each with TypeError. Parameters of type Any are left out; bool, int and float accept an
-/// int, and a list accepts none of the values. Throws only std::bad_alloc.
+/// reject the call with TypeError. Parameters of type Any are left out; bool, int and float accept
+/// an int, and a list accepts none of the values. Throws only std::bad_alloc.
 inline Variations wrong_types(const Contract& contract, const Target&) {
   using schema::Type;
   Variations all;
@@ -109,15 +110,15 @@ inline Variations wrong_types(const Contract& contract, const Target&) {
 }
 
 /// Checks rule Defaults on `target`: for each number of arguments from those that the schema
-/// requires to one less than all, at most as many as the example has, runs the op without the
-/// arguments after these, and with their defaults. Returns a sentence for each pair of calls with
-/// different results (difference()) or errors, and adds the number of pairs to *tried. Throws the
-/// errors of Call::run().
+/// requires to one less than all, at most as many as the example has, runs the op twice: with that
+/// number of arguments, and with the defaults of the following arguments appended. Returns a
+/// sentence for each pair of calls with different results (difference()) or errors, and adds the
+/// number of pairs to *tried. Throws the errors of Call::run().
 inline std::vector<std::string> wrong_defaults(const Contract& contract, Target& target,
                                                size_t* tried) {
   std::vector<std::string> violations;
   const schema::Schema& line = contract.callee().schema();
-  // Names and texts of the schema as C strings.
+  // Copy of the schema text in which names and texts are C strings.
   std::string text = contract.callee().schema_text();
   for (int i = 0; i < line.num_params; ++i) {
     const schema::Span span = line.params[i].default_text;

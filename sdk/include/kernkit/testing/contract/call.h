@@ -68,7 +68,8 @@ class Call {
 
   /// Arguments in the order of the schema, followed by the elements of lists.
   std::vector<Argument> arguments;
-  /// Number of arguments that are passed, from the first; those after the last parameter are None.
+  /// Number of arguments that are passed, from the first. Passed arguments without a parameter are
+  /// None.
   size_t passed;
 
   /// Gives the tensors other values, selected by `salt` as in the constructor, except tensors whose
@@ -85,10 +86,10 @@ class Call {
 
   /// Allocates memory and writes the arguments to it (prepare()), makes stream and allocator of the
   /// target current, calls the op (invoke()), waits for its work and reads the memory (collect()).
-  /// Returns the outcome, which includes errors and std::exceptions of the op. With `poisoned`,
-  /// memory around the tensors is poisoned during the call (Target::poison()). Throws
+  /// Returns the outcome, which includes errors and std::exceptions of the op. If `poisoned` is
+  /// true, memory around the tensors is poisoned during the call (Target::poison()). Throws
   /// std::bad_alloc, RuntimeError if CUDA fails, the host's error if an argument's object cannot be
-  /// made, and exceptions of the op that are no std::exception.
+  /// made, and exceptions of the op that do not derive from std::exception.
   Outcome run(bool poisoned = false) {
     prepare();
     if (poisoned) poison_around();
@@ -111,12 +112,13 @@ class Call {
   void prepare();
   /// Second step of run(), after prepare() and between target().enter() and leave(): calls the op
   /// and returns its outcome, without waiting for work of a device. Throws the host's error if an
-  /// argument's object cannot be made, and exceptions of the op that are no std::exception.
+  /// argument's object cannot be made, and exceptions of the op that do not derive from
+  /// std::exception.
   Outcome invoke();
   /// Third step of run(), after invoke(): waits for the work of the target's stream, and copies the
-  /// memory and the results to the host. `*outcome` is that of invoke(); a fault of the target
-  /// makes it a failure of kind "a fault of its kernel". Releases the objects of the arguments. A
-  /// CUDA device throws RuntimeError if the device cannot be made current.
+  /// memory and the results to the host. `*outcome` is the outcome that invoke() returned; a fault
+  /// of the target makes it a failure of kind "a fault of its kernel". Releases the objects of the
+  /// arguments. A CUDA device throws RuntimeError if the device cannot be made current.
   void collect(Outcome* outcome);
   /// Uploads the bytes of the arguments, including the bytes around the tensors, to the memory of
   /// prepare() again, without waiting. Throws RuntimeError if CUDA fails.
@@ -139,7 +141,7 @@ class Call {
   const std::vector<Result>& results() const { return results_; }
 
   /// Returns "" or the first stray write of the last run, "byte 132 from the first element of y";
-  /// the number of the byte is negative before the first element. With `inside`, searches the
+  /// the number of the byte is negative before the first element. If `inside` is true, searches the
   /// elements of tensors that are only read, otherwise the bytes that belong to no element. An
   /// element of both an input and an output counts as written.
   std::string stray_write(bool inside) const;
@@ -160,7 +162,8 @@ class Call {
   const Contract& contract() const { return *contract_; }
 
  private:
-  // Returns a prime number of values, which differ from those of other arguments.
+  // Returns values for an argument; the number of values is prime. Different arguments get
+  // different values.
   static std::vector<double> some_values(size_t argument, unsigned salt) {
     std::vector<double> values;
     for (size_t k = 0; k < 97; ++k) {

@@ -75,8 +75,8 @@ inline void defaults_are_the_schemas(const Contract& contract, Verdict* verdict)
 
 /// Rule Sentences: checks that the message of an error begins with the op ("scale(): "), names one
 /// of the arguments Variation::about by name or by number, if there are any, and that the error is
-/// no InternalError. Adds the call, and its violation if there is one, to *verdict; nothing for an
-/// accepted call, a C++ exception, or a failure without an error. Throws only std::bad_alloc.
+/// not an InternalError. Adds the call, and its violation if there is one, to *verdict; nothing for
+/// an accepted call, a C++ exception, or a failure without an error. Throws only std::bad_alloc.
 inline void errors_name_op_and_argument(const Call& call, const Outcome& outcome,
                                         const Variation& variation, Verdict* verdict) {
   if (outcome.accepted || outcome.thrown || outcome.kind.empty()) return;
@@ -151,8 +151,8 @@ inline void nothing_outside_is_written(const Call& call, const Outcome& outcome,
                                      "only elements are written");
 }
 
-/// Returns the rules that hold on every device: the rules of this file and RowAlone, then those of
-/// variation_rules(). Throws only std::bad_alloc.
+/// Returns the rules that hold on every device: the rules of this file and RowAlone, then the rules
+/// of variation_rules(). Throws only std::bad_alloc.
 inline std::vector<Rule> cpu_rules() {
   std::vector<Rule> rules = variation_rules();
   const std::vector<Rule> more_rules = {

@@ -36,7 +36,7 @@ class Callee {
   /// Calls `metadata` and reads the schema line from the result. `function` and `metadata` are the
   /// symbols `__tvm_ffi_<name>` and `__tvm_ffi__metadata_<name>`, whose library stays loaded.
   /// schema_text() is "" if `metadata` fails, whose error then stays set in the host, or if the
-  /// result has no line. Throws TypeError if the result is no text, and the exceptions of
+  /// result has no line. Throws TypeError if the result is not a text, and the exceptions of
   /// `metadata`.
   Callee(std::string name, KernkitFunction function, KernkitFunction metadata)
       : name_(std::move(name)), function_(function) {
@@ -46,9 +46,9 @@ class Callee {
     schema_ = schema::parse(text_.c_str());
   }
 
-  /// Replaces the schema by that of `line`, for an op that was exported without a line.
-  /// schema_fits() is false afterwards if the op has a line of its own with parameters, if number
-  /// or types of the line's parameters are not those of the C++ parameters, or if the line has
+  /// Replaces the schema by `line`, for an op that was exported without a schema line.
+  /// schema_fits() is false afterwards if the op has a line of its own with parameters, if the
+  /// parameters of the line do not match the C++ parameters in number and types, or if the line has
   /// defaults. Call the function once at most.
   void take_schema(std::string line) {
     const schema::Schema own_schema = schema_;
@@ -68,9 +68,9 @@ class Callee {
 
   /// Returns the name of the op, valid as long as this object. Throws nothing.
   const std::string& name() const { return name_; }
-  /// Returns the schema line of take_schema(), otherwise that of the op's metadata, as ops of
-  /// KERNKIT_EXPORT have it; "" without both. The reference is valid as long as this object; a call
-  /// of take_schema() changes the text. Throws nothing.
+  /// Returns the line passed to take_schema(), otherwise the schema line in the metadata of an op
+  /// exported by KERNKIT_EXPORT; "" if the op has no schema line. The reference is valid as long as
+  /// this object; a call of take_schema() changes the text. Throws nothing.
   const std::string& schema_text() const { return text_; }
   /// Returns the parsed form of schema_text(), whose positions count characters of that text from
   /// 0, valid as long as this object; without parameters if the text is "". Throws nothing.

@@ -51,7 +51,8 @@ class Contract {
   /// Returns the indices of the arguments and the list elements that are tensors in the example,
   /// ascending; valid as long as this object.
   const std::vector<size_t>& tensors() const { return tensors_; }
-  /// Returns the index of the parameter of argument i: for an element, that of its list.
+  /// Returns the index of the parameter of argument i; for an element of a list, the index of the
+  /// list's parameter.
   size_t parameter_of(size_t i) const { return parameters_[i]; }
   /// Returns whether argument i is an element of a list.
   bool is_element(size_t i) const { return parameters_[i] != i; }
@@ -67,7 +68,7 @@ class Contract {
   /// Returns whether the schema marks argument i as written, (a!) or (out!); for an element,
   /// whether the schema marks the list.
   bool is_written(size_t i) const { return callee_.param(parameters_[i]).is_written; }
-  /// Returns whether is_written(i) and the contents are compared after a call, unlike those of
+  /// Returns whether the op writes argument i and its contents are compared after a call; false for
   /// scratch.
   bool is_result(size_t i) const { return is_written(i) && !examples_[i].is_scratch(); }
   /// Returns the name of argument i as in a message: "x", or "xs[1]" for an element.
@@ -77,8 +78,8 @@ class Contract {
     return name + "[" + std::to_string(i - elements_of(parameters_[i])[0]) + "]";
   }
 
-  /// Returns "", or why the rules cannot be tried: the op has no schema line, the line of
-  /// with_schema() does not match the op, or the example has a wrong number of arguments, or a
+  /// Returns "", or the reason why the rules cannot be tried: the op has no schema line, the line
+  /// of with_schema() does not match the op, or the example has a wrong number of arguments, or a
   /// tensor or list where the line has none.
   std::string problem() const {
     Message text;

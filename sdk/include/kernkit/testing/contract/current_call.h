@@ -21,7 +21,7 @@ struct CurrentCall {
   std::string variation;  ///< change of the example, such as "with x on rocm:0"
 
   /// Records the text of a call that begins, cut to 2048 bytes, and sets has_returned to false. A
-  /// signal handler may run meanwhile. Throws nothing.
+  /// signal handler may run during the function. Throws nothing.
   void begin(const std::string& call) {
     size = 0;
     const size_t length = std::min(call.size(), sizeof(text));
@@ -47,7 +47,7 @@ class NamedVariation {
   explicit NamedVariation(const std::string& what) { current_call().variation = what; }
   NamedVariation(const NamedVariation&) = delete;
   NamedVariation& operator=(const NamedVariation&) = delete;
-  /// Sets CurrentCall::variation to "". Never throws.
+  /// Sets CurrentCall::variation to "". Throws nothing.
   ~NamedVariation() { current_call().variation.clear(); }
 };
 

@@ -24,7 +24,7 @@ struct Elements {
 using Numbers = types<float16, bfloat16, float, double, int8_t, int16_t, int32_t, int64_t, uint8_t,
                       uint16_t, uint32_t, uint64_t, bool>;
 
-/// Returns whether the dtype, lanes included, is that of a type in Numbers. Throws nothing.
+/// Returns whether the dtype, lanes included, is the dtype of a type in Numbers. Throws nothing.
 inline bool is_number(DLDataType dtype) { return contains(Numbers{}, dtype); }
 /// Returns whether an element with all its lanes takes a whole number of bytes, unlike a single
 /// float4_e2m1fn. Throws nothing.
@@ -156,8 +156,8 @@ inline std::string difference(const Elements& actual, const Elements& expected) 
 /// magnitude in `expected`, and by 1 more if the dtype of `actual` is an integer, which loses the
 /// fraction. Elements of `expected` are not compared if they are NaN or infinite, if their
 /// magnitude is half of NumberFormat::largest of the dtype of `actual` or more, or if they are
-/// negative and that dtype is unsigned. Returns "" if a dtype is bool or no number. Throws only
-/// std::bad_alloc.
+/// negative and that dtype is unsigned. Returns "" if a dtype is bool or not in Numbers. Throws
+/// only std::bad_alloc.
 inline std::string difference_of_numbers(const Elements& actual, const Elements& expected,
                                          double epsilon) {
   const bool comparable = is_number(actual.dtype) && is_number(expected.dtype) &&

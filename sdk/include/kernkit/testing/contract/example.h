@@ -32,7 +32,7 @@ class Example {
   /// is checked. Call allocates the memory.
   Example(DLDataType dtype, std::vector<int64_t> shape)
       : is_tensor_(true), dtype_(dtype), shape_(std::move(shape)) {}
-  /// Makes a list of these elements, in order; none is a list, which is not checked.
+  /// Makes a list of these elements, in order. An element must not be a list; this is not checked.
   explicit Example(std::vector<Example> elements)
       : is_list_(true), elements_(std::move(elements)) {}
 
@@ -73,11 +73,10 @@ class Example {
   /// Returns the sizes of a tensor [elements], valid as long as this object; empty for other
   /// arguments.
   const std::vector<int64_t>& shape() const { return shape_; }
-  /// Returns the values set by the other function values(), valid as long as this object; empty if
-  /// it set none.
+  /// Returns the values set by values(list), valid as long as this object; empty if no values were
+  /// set.
   const std::vector<double>& values() const { return values_; }
-  /// Returns the value of an argument that is no tensor and no list, otherwise None; valid as long
-  /// as this object.
+  /// Returns the value of an argument; None for a tensor or a list; valid as long as this object.
   const Any& value() const { return value_; }
 
  private:
@@ -116,8 +115,8 @@ struct Exemption {
     kWithout,          ///< the op breaks a rule on purpose
     kCpuOnly,          ///< the op has no CUDA implementation
     kCudaOnly,         ///< the op has no CPU implementation
-    kByRow,            ///< the op computes each row alone
-    kWithSchema        ///< the test gives the schema line, which the op's export lacks
+    kByRow,            ///< each row's results depend only on that row
+    kWithSchema        ///< the op was exported without a schema line; the test declares the line
   } kind;              ///< kind of the exemption or property
   std::string rule;    ///< name of the rule of kWithout; otherwise ""
   std::string reason;  ///< reason of kWithout, line of kWithSchema; otherwise ""

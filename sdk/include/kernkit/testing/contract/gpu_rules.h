@@ -37,10 +37,11 @@ inline Outcome run_settled(Call* call, CudaTarget* target) {
 }
 
 /// Rule CallersStream: calls the op while the caller's stream is held (Hold) before an upload of
-/// new inputs, and checks that the op returns before the stream continues, and that the results are
-/// those of a call afterwards: they differ if the op's work does not follow the upload in the
-/// stream. Adds both observations, and their violations if there are any, to *verdict; nothing
-/// unless accepts_cuda(). Throws RuntimeError if CUDA fails, and the errors of Call::run().
+/// new inputs, and checks that the op returns before the stream continues, and that the results
+/// equal the results of a call after the upload. The results differ if the op's work does not
+/// follow the upload in the stream. Adds both observations, and their violations if there are any,
+/// to *verdict; nothing unless accepts_cuda(). Throws RuntimeError if CUDA fails, and the errors of
+/// Call::run().
 inline void callers_stream(const Contract& contract, Verdict* verdict) {
   if (!accepts_cuda(contract)) return;
   CudaTarget target;
@@ -58,7 +59,7 @@ inline void callers_stream(const Contract& contract, Verdict* verdict) {
     target.leave();
     meanwhile = cudaStreamQuery(target.stream());
     (void)cudaGetLastError();              // clears "not ready"
-    (void)cudaStreamSynchronize(nullptr);  // waits for work that went to the default stream instead
+    (void)cudaStreamSynchronize(nullptr);  // waits for an op that used the default stream
   }
   call.collect(&outcome);
   const std::string begin = begin_of(contract, target) + "while its stream is delayed: ";

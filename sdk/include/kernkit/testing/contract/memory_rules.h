@@ -48,7 +48,7 @@ inline Variations layouts(const Contract& contract, Target& target) {
       strides = dense;
       strides[d] = -strides[d];
       all.push_back(with_layout(contract, i, "reversed", strides));
-      strides[d] = 0;  // no call can write two values into one element
+      strides[d] = 0;  // an output element would get several values
       all.push_back(with_layout(contract, i, "broadcast", strides));
     }
     if (rank < 2 || x.shape[rank - 1] < 2 || x.shape[rank - 2] < 2) continue;
@@ -61,8 +61,8 @@ inline Variations layouts(const Contract& contract, Target& target) {
 }
 
 /// Calls make(name, {i}) for each tensor i in ascending order if there are several tensors, and
-/// then make("every tensor", all indices). `name` is a std::string for messages, such as "x". Calls
-/// nothing for an op without tensors. Throws what `make` throws, and std::bad_alloc.
+/// then make("every tensor", all indices). `name` is a std::string for messages, such as "x". Does
+/// not call `make` for an op without tensors. Throws what `make` throws, and std::bad_alloc.
 template <class Make>
 void for_one_and_all(const Contract& contract, const Make& make) {
   const std::vector<size_t>& tensors = contract.tensors();
@@ -74,9 +74,9 @@ void for_one_and_all(const Contract& contract, const Make& make) {
 
 /// Returns the variations of rule NullStrides: one tensor, and then every tensor, is passed as a
 /// DLTensor* whose strides are NULL, which is row-major in DLPack before 1.2. The op must accept
-/// each and give the same results (May::kGiveSame). Runs the op once with DLTensor* that have
-/// strides; returns none if the op rejects these with TypeError, as an op that keeps its tensors
-/// does. Throws the errors of Call::run().
+/// the call and give the same results (May::kGiveSame). Runs the op once with DLTensor* that have
+/// strides; returns no variation if the op rejects these with TypeError, as an op that keeps its
+/// tensors does. Throws the errors of Call::run().
 inline Variations null_strides(const Contract& contract, Target& target) {
   Variations all;
   const auto pointers = [](const std::vector<size_t>& which, bool null) {
@@ -87,7 +87,7 @@ inline Variations null_strides(const Contract& contract, Target& target) {
   };
   Call call(contract, target);
   pointers(contract.tensors(), false)(call);
-  // An op that keeps its tensors does not accept borrowed tensors.
+  // An op that keeps its tensors rejects a borrowed DLTensor* with TypeError.
   if (call.run().kind == kind::TypeError) return all;
   for_one_and_all(contract, [&](const std::string& names, const std::vector<size_t>& which) {
     all.push_back({"with strides NULL for " + names, May::kGiveSame, kind::ValueError, which,
@@ -98,8 +98,8 @@ inline Variations null_strides(const Contract& contract, Target& target) {
 
 /// Returns the variations of rule ByteOffset: for one tensor, and then for every tensor,
 /// byte_offset of the DLTensor is 8, 64 or 256, and data is as many bytes lower, so that the first
-/// element, at data + byte_offset (DLPack), keeps its address. The op must accept each and give the
-/// same results (May::kGiveSame). Throws only std::bad_alloc.
+/// element, at data + byte_offset (DLPack), keeps its address. The op must accept the call and give
+/// the same results (May::kGiveSame). Throws only std::bad_alloc.
 inline Variations byte_offsets(const Contract& contract, const Target&) {
   Variations all;
   for (const int64_t bytes : {8, 64, 256}) {
@@ -149,11 +149,11 @@ inline Variation sharing(const Contract& contract, size_t i, size_t with, int64_
 }
 
 /// Returns variations of sharing() for each pair of tensors that can share memory: both are on the
-/// same device, and their elements take whole bytes. If `one_is_written`, the schema marks at least
-/// one tensor of the pair as written, which comes first; otherwise neither. If `same`, both tensors
-/// have the same dtype and shape and begin at the same element. Otherwise the first tensor begins
-/// one element before the second, one after (if the second has two elements), or, if dtypes or
-/// shapes differ, at the same address. Throws only std::bad_alloc.
+/// same device, and their elements take whole bytes. If `one_is_written` is true, the schema marks
+/// the first tensor of the pair as written; otherwise neither tensor. If `same` is true, both
+/// tensors have the same dtype and shape and begin at the same element. Otherwise the first tensor
+/// begins one element before the second, one after (if the second has two elements), or, if dtypes
+/// or shapes differ, at the same address. Throws only std::bad_alloc.
 inline Variations sharings(const Contract& contract, bool one_is_written, bool same) {
   Variations all;
   const auto& examples = contract.examples();

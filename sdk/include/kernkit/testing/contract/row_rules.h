@@ -46,11 +46,11 @@ inline void leave_row(Call* call, int64_t row, int64_t rows) {
 }
 
 /// Rule RowAlone, for ops with by_row(), on each target: runs the example, then all rows twice
-/// more, then each row alone, and compares the bits of the results with those of the first run. The
-/// rows are those of the first argument with a dimension that the schema marks as written; without
-/// such an argument, no row is computed alone. In the simulator, each call has another seed. Adds
-/// each call after the first, and its violation if there is one, to *verdict. Throws the errors of
-/// Call::run().
+/// more, then every row by a separate call, and compares the bits of the results with the results
+/// of the first run. Rows are counted in the first argument with a dimension that the schema marks
+/// as written; without such an argument, no row is computed alone. In the simulator, each call has
+/// another seed. Adds each call after the first, and its violation if there is one, to *verdict.
+/// Throws the errors of Call::run().
 inline void depends_on_the_row_alone(const Contract& contract, Verdict* verdict) {
   if (!contract.works_by_row()) return;
   for (const MakeTarget make_target : targets_of(contract)) {
@@ -61,7 +61,7 @@ inline void depends_on_the_row_alone(const Contract& contract, Verdict* verdict)
       if (rows == 0 && argument.is_written && !argument.shape.empty()) rows = argument.shape[0];
     }
     (void)batch.run();
-    for (int64_t row = -2; row < rows; ++row) {  // -2 and -1: all rows in one call
+    for (int64_t row = -2; row < rows; ++row) {  // row -2 and row -1: all rows in one call
       target->reorder(static_cast<unsigned>(row + 3));
       Call other = Call::plain(batch, *target);
       if (row >= 0) leave_row(&other, row, rows);

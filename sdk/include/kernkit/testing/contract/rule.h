@@ -15,7 +15,7 @@ namespace kernkit::testing::contract {
 struct Verdict {
   /// Number of calls, or of observations in a call; 0 if the rule does not apply to the op.
   size_t tried = 0;
-  std::vector<std::string> violations;  ///< one sentence without full stop for each violation
+  std::vector<std::string> violations;  ///< one sentence, without a full stop, for each violation
 
   /// Counts a call, and keeps its violation unless the text is "". Throws only std::bad_alloc.
   void add(const std::string& violation) {
@@ -29,8 +29,8 @@ using MakeTarget = std::unique_ptr<Target> (*)();
 
 /// Returns functions that make the targets on which the op accepts its example: the CPU, except
 /// with cuda_only(), then in a program for CUDA a CUDA device, except with cpu_only(). Runs the
-/// example once on each; rules Example and RunsOnCuda report a rejection. Call the function while
-/// no CudaTarget exists. Throws the errors of Call::run() and of CudaTarget.
+/// example once on each target; rules Example and RunsOnCuda report a rejection. Call the function
+/// while no CudaTarget exists. Throws the errors of Call::run() and of CudaTarget.
 inline std::vector<MakeTarget> targets_of(const Contract& contract) {
   std::vector<MakeTarget> all;
   if (contract.runs_on_cpu()) all.push_back([] { return std::make_unique<Target>(); });
@@ -72,7 +72,7 @@ inline void for_each_variation(
     std::unique_ptr<Target> target = make_target();
     for (const Variation& variation : make(contract, *target)) {
       if (!target->renew()) {
-        target.reset();  // before make_target(), since only one target may own CUDA's runtime
+        target.reset();  // first, since only one target may own CUDA's runtime
         target = make_target();
       }
       const NamedVariation named(variation.what);

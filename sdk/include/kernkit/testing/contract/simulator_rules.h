@@ -33,9 +33,9 @@ inline void runs_on_cuda(const Contract& contract, Verdict* verdict) {
 }
 
 /// Rule CallersStream: runs the example with the seeds 0 to 12 (every seed except 0 delays
-/// streams). Checks that no kernel is launched on a default stream, and that the results equal
-/// those of a second run with dense and aligned tensors. Adds each launch and each comparison, with
-/// its violation if there is one, to *verdict; stops after launches of a seed if there are
+/// streams). Checks that no kernel is launched on a default stream, and that the results equal the
+/// results of a second run with dense and aligned tensors. Adds each launch and each comparison,
+/// with its violation if there is one, to *verdict; stops after launches of a seed if there are
 /// violations in *verdict. Does nothing unless accepts_cuda(). Throws the errors of Call::run().
 inline void callers_stream(const Contract& contract, Verdict* verdict) {
   if (!accepts_cuda(contract)) return;

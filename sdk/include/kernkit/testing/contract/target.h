@@ -64,8 +64,8 @@ class Target {
   /// Sets the seed for the order of blocks and threads of later kernels and the delay of streams in
   /// the simulator (CudaRuntime::set_seed()). Does nothing on the CPU and on a GPU.
   virtual void reorder(unsigned) {}
-  /// Returns the first fault of the target's device that is no error of the op, or "", as always on
-  /// the CPU. Does not wait.
+  /// Returns the first fault of the target's device that is not an error raised by the op; ""
+  /// without a fault, and always on the CPU. Does not wait.
   virtual std::string fault() { return ""; }
 
   /// Returns whether the device is the CPU.

@@ -46,9 +46,9 @@ inline Variation other_dtype(const Contract& contract, const std::vector<size_t>
           }};
 }
 
-/// Returns the variations of rule MixedDtypes, with the outcomes of other_dtype(): each tensor
-/// alone has each dtype of some_dtypes() other than its own. Returns none for an op with fewer than
-/// two tensors. Throws only std::bad_alloc.
+/// Returns the variations of rule MixedDtypes, with the outcomes of other_dtype(): exactly one
+/// tensor has another dtype of some_dtypes(). Returns none for an op with fewer than two tensors.
+/// Throws only std::bad_alloc.
 inline Variations mixed_dtypes(const Contract& contract, const Target&) {
   Variations all;
   for (const size_t i : contract.tensors()) {
@@ -106,10 +106,11 @@ inline Variation shorter_list(const Contract& contract, size_t i, size_t size) {
           [=](Call& call) { call.arguments[i].size = size; }};
 }
 
-/// Returns the variations of rule Shapes: each tensor alone has an additional first dimension of
-/// size 1, lacks its first dimension, or has one element more or fewer in one dimension; each list
-/// of several elements alone lacks its last element. The op must stay inside the tensors
-/// (May::kStayInsideOrReject) or reject the call with ValueError. Throws only std::bad_alloc.
+/// Returns the variations of rule Shapes: in each variation, exactly one tensor has an additional
+/// first dimension of size 1, lacks its first dimension, or has one element more or fewer in one
+/// dimension; or exactly one list of several elements lacks its last element. The op must stay
+/// inside the tensors (May::kStayInsideOrReject) or reject the call with ValueError. Throws only
+/// std::bad_alloc.
 inline Variations shapes(const Contract& contract, const Target&) {
   Variations all;
   for (const size_t i : contract.tensors()) {
@@ -136,9 +137,9 @@ inline Variations shapes(const Contract& contract, const Target&) {
 
 /// Returns the variations of rule ImpossibleShapes: in the DLTensor of every tensor, the first size
 /// is -1; then the first two sizes are 2^32 each, so that int64_t cannot count the elements.
-/// Strides are NULL, and the memory is that of the example. The op must reject each with
-/// ValueError. Leaves out a variation for which a tensor has too few dimensions; returns none
-/// without tensors. Throws only std::bad_alloc.
+/// Strides are NULL, and the tensor has the memory of the example. The op must reject the call with
+/// ValueError. Leaves out a variation if a tensor has too few dimensions; returns none without
+/// tensors. Throws only std::bad_alloc.
 inline Variations impossible_shapes(const Contract& contract, const Target&) {
   Variations all;
   const auto with = [&](const char* what, const std::function<void(std::vector<int64_t>&)>& to) {
@@ -162,7 +163,7 @@ inline Variations impossible_shapes(const Contract& contract, const Target&) {
   return all;
 }
 
-/// Returns the variations of rule Empty: each list alone is empty; then every size of all tensors
+/// Returns the variations of rule Empty: exactly one list is empty; then every size of all tensors
 /// is 0; then, for each different size of the example, each dimension of that size is 0 in all
 /// tensors. Each change of sizes comes twice, first with an address in DLTensor::data of empty
 /// tensors, then with NULL. The op must stay inside the tensors (May::kStayInsideOrReject) or
@@ -227,8 +228,8 @@ inline Variations mixed_devices(const Contract& contract, const Target& target) 
 }
 
 /// Returns the variations of rule OtherDevices: the DLTensors of all tensors have rocm:0, metal:0,
-/// vulkan:1, the unknown device type 99 or, in a build without CUDA, cuda:0. The op must reject
-/// each with ValueError. Returns none for a CUDA device as target and for an op without tensors.
+/// vulkan:1, the unknown device type 99 or, in a build without CUDA, cuda:0. The op must reject the
+/// call with ValueError. Returns none for a CUDA device as target and for an op without tensors.
 /// Throws only std::bad_alloc.
 inline Variations other_devices(const Contract& contract, const Target& target) {
   Variations all;

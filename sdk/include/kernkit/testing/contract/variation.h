@@ -76,10 +76,11 @@ inline double coarsest(const Call& call) {
   return epsilon;
 }
 
-/// Compares the results of two calls, which have run, in order. Returns "", or the name of the
-/// first result that differs and what `differ` returned, "y: element 3 is 7, not 14", or that the
-/// numbers of results differ. differ(actual, expected) returns "" or the difference of two Elements
-/// as a text. Throws only std::bad_alloc and the exceptions of `differ`.
+/// Compares the results of two calls, which have run, in order. Returns "" if the results are
+/// equal; "y: element 3 is 7, not 14", the name of the first result that differs and the text that
+/// `differ` returned; or a text that the numbers of results differ. differ(actual, expected)
+/// returns "" or the difference of two Elements as a text. Throws only std::bad_alloc and the
+/// exceptions of `differ`.
 template <class Differ>
 std::string first_difference(const Call& actual, const Call& expected, const Differ& differ) {
   if (actual.results().size() != expected.results().size())
@@ -91,8 +92,7 @@ std::string first_difference(const Call& actual, const Call& expected, const Dif
   }
   return "";
 }
-/// Compares the results of two calls, which have run, by difference(), as the other overload does.
-/// Throws only std::bad_alloc.
+/// Calls first_difference(actual, expected, difference). Throws only std::bad_alloc.
 inline std::string first_difference(const Call& actual, const Call& expected) {
   return first_difference(actual, expected, difference);
 }

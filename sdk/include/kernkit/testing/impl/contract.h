@@ -21,8 +21,8 @@
 
 namespace kernkit::testing::contract {
 
-/// Returns the rules of this program, in the order of their tests: cpu_rules(), then those of the
-/// simulator or of a GPU in a program for CUDA. Throws only std::bad_alloc.
+/// Returns the rules of this program, in the order of their tests: cpu_rules(), then, in a program
+/// for CUDA, the rules of the simulator or of a GPU. Throws only std::bad_alloc.
 inline std::vector<Rule> all_rules() {
   std::vector<Rule> rules = cpu_rules();
 #if defined(KERNKIT_ON_GPU)
@@ -48,7 +48,7 @@ inline Contract make_contract(const char* op, KernkitFunction function, KernkitF
   return Contract(std::move(callee), examples, std::move(exemptions));
 }
 
-/// The report of one rule to GoogleTest. At most one text is not "".
+/// The report of one rule to GoogleTest. At most one of the texts is not empty.
 struct Report {
   std::string failure;  ///< reason of a failure; "" without a failure
   std::string skipped;  ///< reason of a skip; "" for a rule that was tried

@@ -18,7 +18,7 @@
 
 #if defined(GTEST_FLAG_GET)
 #define KERNKIT_GTEST_FLAG(name) GTEST_FLAG_GET(name)
-#else  // before GoogleTest 1.12
+#else  // GoogleTest before 1.12
 #define KERNKIT_GTEST_FLAG(name) ::testing::GTEST_FLAG(name)
 #endif
 
@@ -154,7 +154,7 @@ inline const char* signal_name(int signal) {
 }
 
 /// Returns whether a CrashGuard exists and a call of the op was made since its constructor; false
-/// in a child process. `plan` is that of crash_plan(). Throws nothing.
+/// in a child process. `plan` is the object of crash_plan(). Throws nothing.
 inline bool is_in_test(const CrashPlan& plan) {
   const CurrentCall& call = current_call();
   return call.is_watched && call.size > 0 && plan.process == getpid();

@@ -19,10 +19,10 @@ struct Json {
   enum Kind : uint8_t { kNull, kBool, kNumber, kText, kList, kObject };
 
   Kind kind = kNull;
-  bool is_true = false;           // of a bool
-  std::string text;               // of a text; of a number, its characters
-  std::vector<Json> items;        // of a list; of an object, the values
-  std::vector<std::string> keys;  // of an object
+  bool is_true = false;           // value of a bool
+  std::string text;               // a text, or the characters of a number
+  std::vector<Json> items;        // items of a list, or values of an object
+  std::vector<std::string> keys;  // keys of an object
 
   const Json* find(const char* key) const {
     for (size_t i = 0; i < keys.size(); ++i) {
@@ -74,7 +74,7 @@ struct Json {
 /// Parses JSON texts. A text has at most 256 levels and 2^20 values.
 class JsonParser {
  public:
-  /// Returns the value of the text. Throws ValueError for text that is no JSON.
+  /// Returns the value of the text. Throws ValueError for a text that is not JSON.
   static Json parse(const std::string& text) {
     JsonParser parser(text);
     Json value;

@@ -22,8 +22,8 @@ namespace kernkit::testing::contract {
 /// Memory that tensors share.
 struct RecordedStorage {
   DLDevice device;
-  uint64_t address;  // at the recorded call
-  uint64_t size;     // [bytes]
+  uint64_t address;  // address during the recorded call
+  uint64_t size;     // size of the memory [bytes]
   bool has_content;
   std::string content;
 };
@@ -31,12 +31,12 @@ struct RecordedStorage {
 /// An argument or a result.
 struct RecordedValue {
   std::string name, type;
-  std::string text;                     // of a str, bytes or another value
-  int64_t number = 0;                   // of an int or a bool
-  double real = 0;                      // of a float
-  DLDataType dtype{};                   // of a tensor or a dtype
-  DLDevice device{};                    // of a tensor or a device
-  std::vector<int64_t> shape, strides;  // of a tensor; `shape` also of a list of ints
+  std::string text;                     // content of a str or bytes, or text of another value
+  int64_t number = 0;                   // value of an int or a bool
+  double real = 0;                      // value of a float
+  DLDataType dtype{};                   // dtype of a tensor, or a dtype value
+  DLDevice device{};                    // device of a tensor, or a device value
+  std::vector<int64_t> shape, strides;  // of a tensor; shape is also a list of ints
   bool has_strides = false, is_object = false, is_written = false;
   uint64_t address = 0, byte_offset = 0;
   int storage = -1;  // index among the storages; -1 for a tensor without elements
@@ -49,7 +49,7 @@ struct RecordedValue {
   }
 };
 
-/// A recorded call. Functions throw ValueError for a folder that is no recording, or is damaged.
+/// A recorded call. Functions throw ValueError for a folder that is not a recording or is damaged.
 class RecordedCall {
  public:
   static RecordedCall read(const std::string& folder) {
@@ -80,27 +80,27 @@ class RecordedCall {
   std::string op, schema;
   std::vector<RecordedValue> arguments;
   std::vector<RecordedStorage> storages;
-  bool has_results = false;  // otherwise the call did not return
+  bool has_results = false;  // false if the call did not return
   std::string error;         // "ValueError: op(): ..."; "" for a call that succeeded
-  RecordedValue result;      // of a call that succeeded
+  RecordedValue result;      // result of a call that succeeded
   std::vector<RecordedStorage> result_storages;
   std::map<size_t, std::string> written;  // contents after the call, by the index of a storage
 
  private:
   using Entries = std::map<std::string, std::string>;
 
-  static constexpr uint64_t kMostBytes = uint64_t{1}
-                                         << 34;  // of a file, and of the memory of a call
-
-  static constexpr uint64_t kMostWithoutValues = uint64_t{1}
-                                                 << 30;  // of the memory of a call [bytes]
+  // Limits [bytes]: for a file and for the memory of a call, and for the memory of a call of which
+  // the recording has no values.
+  static constexpr uint64_t kMostBytes = uint64_t{1} << 34;
+  static constexpr uint64_t kMostWithoutValues = uint64_t{1} << 30;
 
   static bool has_file(const std::string& folder, const std::string& name) {
     return access((folder + "/" + name).c_str(), F_OK) == 0;
   }
 
   static std::string read_file(const std::string& folder, const std::string& name) {
-    // A name that is a link, or not a file, could name what is not in the folder, or never end.
+    // Opens regular files only: a link could lead out of the folder, and reading a pipe or a device
+    // might never end.
     const int file =
         open((folder + "/" + name).c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     struct stat status {};

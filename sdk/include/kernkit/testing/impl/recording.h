@@ -25,8 +25,7 @@
 #endif
 
 #if !defined(KERNKIT_SOURCE_FOLDER)
-#define KERNKIT_SOURCE_FOLDER \
-  ""  // the project's folder, without which __FILE__ is as the compiler names it
+#define KERNKIT_SOURCE_FOLDER ""  // no folder of the project: __FILE__ stays as it is
 #endif
 
 namespace kernkit::testing::contract {
@@ -202,7 +201,8 @@ inline bool is_close(double a, double b, double tolerance) {
   return a == b || std::fabs(a - b) <= tolerance * std::max({std::fabs(a), std::fabs(b), 1.0});
 }
 
-/// Returns "" or the first element of a tensor that differs. The contents are those of its storage.
+/// Returns "" or the first element of a tensor that differs. The contents are the bytes of the
+/// tensor's storage.
 inline std::string tensor_difference(const RecordedValue& value, const RecordedStorage& storage,
                                      const std::string& recorded, const std::string& now,
                                      double tolerance) {
@@ -356,8 +356,8 @@ inline std::string difference_of(const RecordedCall& call, const RecordedRun& ru
   return call.error.empty() ? result_difference(call, outcome.result.get(), target, tolerance) : "";
 }
 
-/// Repeats the call of a folder. Throws the errors of RecordedCall::read(), and those of CUDA and
-/// of the host.
+/// Repeats the call of a folder. Throws the errors of RecordedCall::read(), and the errors of CUDA
+/// and of the host.
 inline RecordingReport report_of_recording(const std::string& folder, double tolerance) {
   const RecordedCall call = RecordedCall::read(folder);
   const bool is_name =
@@ -431,7 +431,7 @@ KERNKIT_CONTRACT_INLINE bool register_recording(const char* source, int line, st
   std::string name = folder.substr(folder.rfind('/') + 1);
   for (char& c : name) {
     if (isalnum(static_cast<unsigned char>(c)) == 0)
-      c = '_';  // a filter has other meanings for - and *
+      c = '_';  // - and * have a meaning in filters of tests
   }
   if (folder[0] != '/') {
     const std::string file =

@@ -12,7 +12,7 @@ inline void Call::prepare() {
   release();
   memories_.resize(arguments.size());
   // Size of the space before and after a tensor [bytes], so that an access with a wider dtype stays
-  // in the memory.
+  // in the allocation.
   int64_t guard = 256;
   for (const Argument& argument : arguments) {
     if (!argument.is_tensor) continue;
