@@ -41,7 +41,7 @@ def rows():
 
 def cold_seconds(torch, launch, flush):
     pairs = []
-    torch.cuda._sleep(4_000_000)  # keeps the device busy for about 2 ms, while Python enqueues all launches
+    torch.cuda._sleep(4_000_000)  # keeps the device busy for about 2 ms, so that Python can enqueue all launches
     for _ in range(COLD_LAUNCHES):
         flush.fill_(1)
         pair = [torch.cuda.Event(enable_timing=True) for _ in range(2)]

@@ -108,7 +108,8 @@ class Borrowed {
   DLTensor dl_{};
 };
 
-/// The row and the size whose inputs and verified output are in the arrays.
+/// The row (first) and the size (second) of the inputs and the verified output that are in the
+/// arrays.
 inline std::pair<int, int64_t> verified{-1, 0};
 /// Number of rows that add_sizes() has numbered.
 inline int number_of_rows = 0;

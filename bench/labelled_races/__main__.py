@@ -41,7 +41,8 @@ def is_program(path: pathlib.Path) -> bool:
 
 
 def score_program(path: pathlib.Path, label: Label, options: argparse.Namespace) -> Row:
-    """Runs a program under the tools of its suite. The text of a clean program with a finding is that of any tool. A program that the simulator rejects, or that takes too long, is unsupported."""
+    """Runs a program under the tools of its suite. The row's text is the finding of racecheck, or, for a
+    clean program, of any tool. A program that the simulator rejects, or that takes too long, is unsupported."""
     with tempfile.TemporaryDirectory(prefix="kernkit-") as folder:
         report = pathlib.Path(folder) / "findings.json"
         tools = TOOLS_OF.get(options.suite, DEFAULT_TOOLS)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compile times, sizes and preprocessed lines of scale and rms_norm: kernkit's files, and the files on tvm-ffi's
-headers.
-The commands are those of CMake's build, read from build/*/compile_commands.json.
+headers. The compile commands are read from CMake's build/*/compile_commands.json.
 
 """
 

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """scale and add called from Python, compared with NumPy, PyTorch and JAX, all with their default settings. Rows are
-named
-from Python/<op>/<dtype>/<implementation>/n:<elements>.
+named "from Python/<op>/<dtype>/<implementation>/n:<elements>".
 
 kernkit's ops are called with NumPy arrays, with tensors made of NumPy arrays in advance, with PyTorch's tensors, with
 JAX's arrays and a NumPy array for the result, and inside a function under jax.jit. PyTorch's and NumPy's functions
-write
-to `out`; JAX's functions are compiled, and the call waits for the result. With OMP_NUM_THREADS=1 in the environment the
-rows are those of kernkit and PyTorch, which both read the variable: from Python on one thread/<op>/...
+write to `out`; JAX's functions are compiled, and the call waits for the result. With OMP_NUM_THREADS=1 in the
+environment the program measures only kernkit and PyTorch, which both read the variable, in rows named "from
+Python on one thread/<op>/...".
 
 Additional rows measure the cost of a function that `kernkit bindings` writes, compared with tvm_ffi's function, for one
 element.

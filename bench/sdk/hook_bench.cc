@@ -19,7 +19,7 @@ namespace {
 
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
-/// A folder for the files of a row, which is removed at the end.
+/// A temporary folder for the files of a row. The destructor removes the folder.
 class Folder {
  public:
   Folder() {
@@ -71,7 +71,7 @@ void call(benchmark::State& state, int64_t count, const Settings& settings, bool
     benchmark::DoNotOptimize(scale(nullptr, args, 3, &result));
     benchmark::ClobberMemory();
   }
-  // The files have x, and y before and after the call: three arrays of `count` floats.
+  // A recording has three arrays of `count` floats: x, y before the call, and y after the call.
   if (is_recorded) state.SetBytesProcessed(state.iterations() * count * 12);
   for (const auto& [name, value] : settings) unsetenv(name.c_str());
 }

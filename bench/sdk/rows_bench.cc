@@ -66,7 +66,7 @@ void shapes(benchmark::internal::Benchmark* rows) {
   rows->Args({1024, 4096});
 }
 
-// Times `call` if its results equal those of `plain`, apart from rounding errors.
+// Times `call` if `call` and `plain` give the same results, apart from rounding errors.
 template <class T, class Call, class Plain>
 void time(benchmark::State& state, const Call& call, const Plain& plain) {
   const int64_t n = state.range(0), d = state.range(1);

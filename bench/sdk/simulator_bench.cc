@@ -63,7 +63,7 @@ void add(const std::string& label, Kernel kernel, unsigned blocks, unsigned thre
 }
 
 // Adds rows that run a kernel's PTX without tools, with counters, with fault detectors, and with
-// all of them. memcheck and synccheck are always active.
+// both. memcheck and synccheck are always active.
 void add_tools([[maybe_unused]] const std::string& label, [[maybe_unused]] Kernel kernel) {
 #if KERNKIT_BENCH_PTX
   using simulator::Counting, simulator::InitCheck, simulator::RaceCheck;

@@ -30,7 +30,7 @@ struct PeerMalloc {
   void AllocData(DLTensor* tensor) { tensor->data = std::malloc(ffi::GetDataSize(*tensor)); }
   void FreeData(DLTensor* tensor) { std::free(tensor->data); }
 };
-// Memory with the alignment of CPUNDAlloc, from the C library.
+// An allocator of tvm-ffi with the alignment of CPUNDAlloc, by the C library's functions.
 struct PeerAligned : PeerMalloc {
   void AllocData(DLTensor* tensor) {
     tensor->data = std::aligned_alloc(64, ffi::GetDataSize(*tensor));

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The public CMake functions and their comments: those of sdk/cmake/ without an underscore at the beginning."""
+"""Reads the public CMake functions of sdk/cmake/, whose names do not begin with an underscore, and their comments."""
 
 import dataclasses
 import pathlib

@@ -66,7 +66,7 @@ def run_doxygen(output: pathlib.Path) -> pathlib.Path:
     doxyfile = output / "Doxyfile"
     doxyfile.write_text("".join(f"{name} = {value}\n" for name, value in settings.items()))
     done = subprocess.run(["doxygen", doxyfile], capture_output=True, text=True)
-    # Doxygen's messages name the copies, whose line numbers are those of the headers.
+    # Doxygen's messages name the copies, which have the same line numbers as the headers.
     message = "\n".join(dict.fromkeys(done.stderr.replace(f"{copies}/", "").splitlines()))
     if done.returncode != 0 or message:
         raise RuntimeError(f"doxygen reports problems in the headers' comments:\n{message}")

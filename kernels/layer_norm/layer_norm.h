@@ -12,7 +12,8 @@ namespace kernkit::kernels {
 using LayerNormTypes = floating;
 
 /// The arithmetic of the CPU and CUDA code: results are computed in compute_t<T> and rounded once.
-/// The variance is that of the differences from the mean, so that a large mean costs no digits.
+/// The variance is computed from the differences from the mean, so that a large mean costs no
+/// digits.
 template <class T>
 struct LayerNorm {
   using C = compute_t<T>;

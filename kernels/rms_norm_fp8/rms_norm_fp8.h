@@ -12,8 +12,8 @@ using RmsNormFp8Types = types<float16, bfloat16, float>;
 
 /// The largest number of float8_e4m3fn.
 inline constexpr float kLargestFp8 = 448;
-/// The smallest scale of a row. A row whose largest result is below 1 / 512 does not reach
-/// kLargestFp8.
+/// The smallest scale of a row. If the largest magnitude of a row of the norm is below 1 / 512, the
+/// row's float8 results stay below kLargestFp8.
 inline constexpr float kSmallestScale = 1 / (kLargestFp8 * 512);
 
 /// The arithmetic of the CPU and CUDA code: results are computed in float32 and rounded once, to

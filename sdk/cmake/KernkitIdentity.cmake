@@ -6,7 +6,7 @@ if(CMAKE_SCRIPT_MODE_FILE)
   set(commit "$ENV{KERNKIT_COMMIT}")
   set(git OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET COMMAND git -C "${ROOT}")
   execute_process(RESULT_VARIABLE untracked OUTPUT_QUIET ${git} ls-files --error-unmatch CMakeLists.txt)
-  if(NOT commit AND untracked EQUAL 0)  # otherwise the folder is in no repository, or in another project's
+  if(NOT commit AND untracked EQUAL 0)  # otherwise the folder is not in a repository of this project
     execute_process(OUTPUT_VARIABLE commit ${git} rev-parse --verify --quiet HEAD)
     execute_process(RESULT_VARIABLE edited ${git} diff --quiet HEAD -- . ":!tests" ":!bench" ":!docs")
     string(REGEX REPLACE "^0$" "" edited "${edited}")

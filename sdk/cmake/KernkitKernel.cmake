@@ -3,8 +3,7 @@
 # op.
 include_guard(GLOBAL)
 
-# Sets `out` to a name of a source file that is unique in a library: its folder's name and its own,
-# as in gemm/gemm.
+# Sets `out` to a name of a source file that is unique in a library: folder and file name, as in gemm/gemm.
 function(_kernkit_name_of_source source out)
   cmake_path(GET source PARENT_PATH dir)
   cmake_path(GET dir FILENAME dir)
@@ -105,7 +104,7 @@ function(_kernkit_check_architectures place compiler own library)
   endif()
   set(reason "${CMAKE_MATCH_1}")
   set(entries "${library}")
-  if(library MATCHES "^all")  # the same list in numbers
+  if(library MATCHES "^all")  # `all` and `all-major` as a list of numbers
     set(entries "${known}")
   endif()
   if(library STREQUAL "all-major")
@@ -253,7 +252,7 @@ function(kernkit_add_kernel library op)
     target_link_libraries(${objects} PUBLIC ${arg_LIBRARIES})
     if(arg_ARCHITECTURES)
       get_target_property(architectures ${objects} CUDA_ARCHITECTURES)
-      if(arg_SEPARABLE)  # links its device code also for architectures that have PTX only
+      if(arg_SEPARABLE)  # also links device code for architectures with PTX only
         list(TRANSFORM architectures REPLACE "-virtual$" "")
       endif()
       _kernkit_check_architectures("${call}" "${CMAKE_CUDA_COMPILER}" "${arg_ARCHITECTURES}" "${architectures}")
@@ -281,7 +280,7 @@ function(kernkit_find_cutlass)
   if(NOT KERNKIT_WITH_CUDA OR TARGET kernkit::cutlass)
     return()
   endif()
-  string(REGEX MATCH "[^;]+" dir "${CUTLASS_DIR};$ENV{CUTLASS_DIR}")  # the first of the two; ./kk takes no -D
+  string(REGEX MATCH "[^;]+" dir "${CUTLASS_DIR};$ENV{CUTLASS_DIR}")  # the first that is set; ./kk has no option -D
   if(NOT dir)
     find_package(Python 3.9 QUIET COMPONENTS Interpreter)
     if(Python_EXECUTABLE)

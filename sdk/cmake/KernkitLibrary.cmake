@@ -222,7 +222,7 @@ function(_kernkit_place_code target)
     string(PREPEND jumps "-Wa,")
   endif()
   include(CheckCXXCompilerFlag)
-  check_cxx_compiler_flag("${jumps}" KERNKIT_PLACES_JUMPS)  # on x86 only
+  check_cxx_compiler_flag("${jumps}" KERNKIT_PLACES_JUMPS)  # fails on other processors than x86
   target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:-falign-functions=64>")
   if(KERNKIT_PLACES_JUMPS)
     target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${jumps}>")

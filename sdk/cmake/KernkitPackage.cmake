@@ -5,7 +5,7 @@ include_guard(GLOBAL)
 
 # kernkit_add_python_package(<library> <folder>)
 #
-# Adds the Python package whose name and files are those of the folder. <build>/python/<package>
+# Adds a Python package with the name and the files of the folder. <build>/python/<package>
 # contains the folder's files, the library, and the modules that `kernkit bindings` writes from the
 # library's schemas. A build by scikit-build-core installs the folder as component "python".
 #

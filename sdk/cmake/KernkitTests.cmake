@@ -38,8 +38,8 @@ function(_kernkit_link_objects target objects)
   endif()
 endfunction()
 
-# Links a program with the objects, except those of `others`: ops that the program does not need.
-# `usage` is an additional target to link, which hands on no objects.
+# Links a program with the objects, except objects of the ops `others`, which the program does not need.
+# `usage` is an additional target to link, through which the program gets no further objects.
 function(_kernkit_link_ops target library others objects usage)
   get_target_property(ops ${library}_objects KERNKIT_OPS)
   set(left_out "")

@@ -35,7 +35,7 @@
 #include "kernkit/memory/impl/nd_alloc.h"
 #include "kernkit/memory/impl/overlap.h"
 
-// Code of optional components of the SDK, which a library's copy may lack.
+// Code of optional components of the SDK, which a vendored copy of kernkit may lack.
 #if __has_include("kernkit/cpu/impl/rows.h")
 #include "kernkit/cpu/impl/rows.h"
 #endif

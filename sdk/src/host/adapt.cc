@@ -7,7 +7,8 @@
 namespace kernkit::host {
 namespace {
 
-// The function that tvm_ffi calls for a FunctionObject of this runtime, which `self` points to.
+// The function that tvm_ffi calls for a function of this runtime. `self` points to the
+// FunctionObject.
 int call_adapted(void* self, const KernkitAny* args, int32_t num_args,
                  KernkitAny* result) noexcept {
   return function_call(self, args, num_args, result);

@@ -67,7 +67,7 @@ struct ErrorObject {
   }
 };
 
-/// Str and Bytes, followed by the content and a NUL.
+/// The object of a Str or Bytes; the content and a NUL follow the object in memory.
 template <int32_t TypeIndex>
 struct TextObject {
   static constexpr int32_t kTypeIndex = TypeIndex;
@@ -102,7 +102,7 @@ struct FunctionObject {
   }
 };
 
-/// Array, followed by the items.
+/// The object of an Array; the items follow the object in memory.
 struct ArrayObject {
   static constexpr int32_t kTypeIndex = kKernkitArray;
   KernkitObject header{};
@@ -115,7 +115,7 @@ struct ArrayObject {
   }
 };
 
-/// Shape, followed by the sizes.
+/// The object of a Shape; the sizes follow the object in memory.
 struct ShapeObject {
   static constexpr int32_t kTypeIndex = kKernkitShape;
   KernkitObject header{};
@@ -125,7 +125,8 @@ struct ShapeObject {
   int64_t* sizes() { return reinterpret_cast<int64_t*>(this + 1); }
 };
 
-/// A tensor from DLPack, versioned or not, followed by computed strides if the tensor has none.
+/// The object of a tensor from DLPack, versioned or not. If the DLPack tensor has no strides,
+/// computed strides follow the object in memory.
 struct TensorObject {
   static constexpr int32_t kTypeIndex = kKernkitTensor;
   KernkitObject header{};

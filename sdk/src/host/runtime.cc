@@ -20,7 +20,7 @@ Entry entry(const char* name, Function* function) {
   return {name, reinterpret_cast<void*>(function)};
 }
 
-// Prevents the unloading of the library that contains this code, because other libraries keep
+// Prevents the unloading of the library that contains the runtime, because other libraries keep
 // addresses of the runtime's functions.
 void stay_mapped() {
   Dl_info info;

@@ -11,7 +11,7 @@
 namespace kernkit::host {
 namespace {
 
-// The allocator that is used until an allocator is set: allocates CPU memory, and throws for every
+// The allocator for calls before an allocator is set: allocates CPU memory, and throws for every
 // other device.
 struct UnsetAlloc : CPUNDAlloc {
   void AllocData(DLTensor* tensor) const {

@@ -12,7 +12,7 @@ namespace kernkit::host {
 /// search.
 void* find_tvm_ffi(const char* name) noexcept;
 
-/// Keeps the address of a function of tvm_ffi. get() returns the address, or null while
+/// Caches the address of a function of tvm_ffi. get() returns the address, or null as long as
 /// find_tvm_ffi() does not find the function.
 template <class Function>
 class TvmFfi {

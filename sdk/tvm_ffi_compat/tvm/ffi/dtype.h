@@ -127,7 +127,7 @@ class DTypeReader {
   return String(text.c_str(), text.size());
 }
 /// Returns the dtype of a name in tvm-ffi's notation, such as "float32", "int8x4" or "f16". Throws
-/// ValueError if the name is not that of a dtype.
+/// ValueError if no dtype has the name.
 inline DLDataType StringToDLDataType(const String& name) {
   DLDataType dtype{};
   if (detail::read_dtype(name.data(), name.size(), &dtype)) return dtype;

@@ -20,8 +20,8 @@ namespace detail {
 class ViewBase {
  public:
   explicit ViewBase(kernkit::TensorView x) : tensor_(*x.get()), name_(x.name()) {}
-  // This constructor is not trivial, so that the compiler passes a parameter by address, without a
-  // further copy.
+  // A non-trivial copy constructor, so that the compiler passes a parameter of this type by
+  // address, without a further copy.
   ViewBase(const ViewBase& other) : tensor_(other.tensor_), name_(other.name_) {}
   ViewBase& operator=(const ViewBase&) = default;
   kernkit::TensorView read_only_view() const { return {&tensor_, name_}; }
@@ -58,8 +58,8 @@ class TensorAccess : public Base {
   ShapeView shape() const { return this->read_only_view().shape(); }
   /// Returns the sizes, borrowed from the tensor.
   ShapeView sizes() const { return shape(); }
-  /// Returns the strides [elements]. Throws InternalError if the tensor has none and is not of rank
-  /// 0; stride(i) computes them.
+  /// Returns the strides [elements]. Throws InternalError for a tensor of rank 1 or more without
+  /// strides; stride(i) computes the strides of such a tensor.
   ShapeView strides() const {
     TVM_FFI_ICHECK((*this)->strides != nullptr || ndim() == 0);
     return ShapeView((*this)->strides, static_cast<size_t>(ndim()));
@@ -179,8 +179,8 @@ class TensorView : public detail::TensorAccess<detail::ViewBase> {
   TensorView(const DLTensor* x) : TensorAccess(not_null(x)) {}  // NOLINT(runtime/explicit)
 
   /// Returns a view with other sizes and strides [elements], which the caller keeps alive, that
-  /// begins `offset` elements after this view. Throws InternalError if the number of sizes differs
-  /// from that of strides, or the offset is negative.
+  /// begins `offset` elements after this view. Throws InternalError if the numbers of sizes and
+  /// strides differ, or the offset is negative.
   TensorView as_strided(ShapeView shape, ShapeView strides, Optional<int64_t> offset = {}) const {
     TVM_FFI_ICHECK_EQ(shape.size(), strides.size());
     TVM_FFI_ICHECK_GE(offset.value_or(0), 0);
