@@ -19,7 +19,8 @@ OPTIONS = {
 
 
 def load(file):
-    # The SDK's cold code, such as its messages: compiled by the first call, then cached.
+    # The SDK's cold code, such as error messages. The first call compiles this code; later calls use the cached object
+    # file.
     cold = tvm_ffi.cpp.build("kernkit", cpp_files=str(SDK / "src/kernkit.cc"), output="kernkit.o", **OPTIONS)
     return tvm_ffi.cpp.load("leaky_relu", cpp_files=str(file), extra_ldflags=[cold], **OPTIONS)
 

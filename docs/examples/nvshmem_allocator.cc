@@ -16,7 +16,7 @@ struct NVSHMEMNDAlloc {
     KERNKIT_CHECK(kernkit::is_cuda(tensor->device), ValueError)
         << "NVSHMEMNDAlloc: device " << tensor->device << " is not a CUDA device";
     const size_t size = kernkit::GetDataSize(*tensor);
-    // FromNDAlloc() raises MemoryError when this is null.
+    // FromNDAlloc() throws MemoryError if nvshmem_align() returns null.
     if (size != 0) tensor->data = nvshmem_align(256, size);
   }
   /// nvshmem_finalize() has freed the memory already.

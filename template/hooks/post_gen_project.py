@@ -10,7 +10,7 @@ are JSON inside a string literal, so that any content stays data.
 import os
 import sys
 
-# The modules of the library's copy are loaded from its folders, which keep no bytecode of this Python.
+# Python writes no bytecode into the library's copy of kernkit, from which this script loads modules.
 sys.dont_write_bytecode = True
 
 # A hook runs as a file in the folder for temporary files. Other files of that folder must not be imported.

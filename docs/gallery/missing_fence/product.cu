@@ -23,7 +23,7 @@ __device__ void load(uint32_t to, const void* from, uint32_t barrier) {
       "l"(from), "r"(kTileBytes), "r"(barrier)
       : "memory");
 }
-// 16 columns of a tile, from column 16 * step on.
+// Returns the descriptor for wgmma of 16 columns of a tile, from column 16 * step on.
 __device__ uint64_t descriptor(uint32_t tile, int step) {
   constexpr uint64_t kToNextColumns = 1024, kToNextRows = 128;
   return (tile + 2 * kToNextColumns * step) >> 4 | kToNextColumns >> 4 << 16 |

@@ -5,7 +5,7 @@ import tvm_ffi
 ops = tvm_ffi.load_module("build/libserve_ops.so")
 samples = torch.arange(2000.0, device="cuda")
 for request in range(1, 1200):
-    part = samples[request % 7 :][:request]  # requests differ in length and place
+    part = samples[request % 7 :][:request]  # requests differ in the length and in the first element of x
     y = torch.empty(request, device="cuda")
     try:
         ops.gain(y, part, 0.5)
