@@ -54,13 +54,14 @@ ops.same(r(3, 4)[:, ::2])
 for dtype in "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float64 complex64".split(): ops.same((8 * r(3, 2)).astype(dtype))
 ops.transposed(r(3, 5)[::-1])
 ops.described("a\\u00e9" * 9, b"\\0b\\xff", [0.5, 2], ["one", "", "three" * 9])
+ops.described("a\\0b", b"", [], ["\\0", "\\0" * 9])                # a NUL byte in a str
 ops.described("", b"", [], [], r(3), [r(2), z[1:3, ::2]])
 """
 
 
 def test_every_type_of_argument_and_every_layout_replays_to_the_same_bits(folder, capfd):
     paths = recorded(folder, EVERY_KIND)
-    assert len(paths) == 27
+    assert len(paths) == 28
     for path in paths:
         library = "called_ops_again" if path.name.startswith("typed") else "called_ops"
         assert replay(path, library=library) == 0, (path / "call.json").read_text()
@@ -72,7 +73,7 @@ def test_every_type_of_argument_and_every_layout_replays_to_the_same_bits(folder
         assert repr(again) == repr(call)
     lines = capfd.readouterr().out.splitlines()
     assert sorted(lines) == sorted(["add_to: equal: y"] * 6 + ["add_to: equal: nothing is compared"] + ["kinds: equal: y, result"] * 2
-                                   + ["same: equal: result"] * 13 + ["transposed: equal: result"] + ["described: equal: result"] * 2
+                                   + ["same: equal: result"] * 13 + ["transposed: equal: result"] + ["described: equal: result"] * 3
                                    + ["fail: equal: the error", "typed_sum: equal: argument_1, result"])  # fmt: skip
 
 
