@@ -46,6 +46,7 @@ ops.add_to(r(17)[3:], r(15)[1:], 0.25)                          # unaligned
 ops.add_to(r(3)[:0], r(3)[:0], float("inf"))                    # no elements
 ops.add_to(r(), r(), -0.0)                                       # rank 0
 ops.kinds(r(1), r(1), float("nan"), -2**63, True, "a\\u00e9\\"\\n", np.dtype("float16"), tvm_ffi.device("cpu", 1), (4, 5), [r(2), z[:, 1]], 2.5)
+ops.described("", b"", [-0.0], [])
 ops.kinds(r(1), r(1), 1e-310, 2**63 - 1, False, "", np.dtype("int8"), tvm_ffi.device("cuda", 0), (), [], None)
 try: ops.fail(x)
 except ValueError: pass
@@ -61,7 +62,7 @@ ops.described("", b"", [], [], r(3), [r(2), z[1:3, ::2]])
 
 def test_every_type_of_argument_and_every_layout_replays_to_the_same_bits(folder, capfd):
     paths = recorded(folder, EVERY_KIND)
-    assert len(paths) == 28
+    assert len(paths) == 29
     for path in paths:
         library = "called_ops_again" if path.name.startswith("typed") else "called_ops"
         assert replay(path, library=library) == 0, (path / "call.json").read_text()
@@ -73,7 +74,7 @@ def test_every_type_of_argument_and_every_layout_replays_to_the_same_bits(folder
         assert repr(again) == repr(call)
     lines = capfd.readouterr().out.splitlines()
     assert sorted(lines) == sorted(["add_to: equal: y"] * 6 + ["add_to: equal: nothing is compared"] + ["kinds: equal: y, result"] * 2
-                                   + ["same: equal: result"] * 13 + ["transposed: equal: result"] + ["described: equal: result"] * 3
+                                   + ["same: equal: result"] * 13 + ["transposed: equal: result"] + ["described: equal: result"] * 4
                                    + ["fail: equal: the error", "typed_sum: equal: argument_1, result"])  # fmt: skip
 
 

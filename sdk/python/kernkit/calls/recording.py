@@ -201,7 +201,8 @@ def _storages(nodes: Any, entries: Dict[str, bytes]) -> List[Storage]:
 
 
 def _json(path: pathlib.Path) -> Any:
-    return json.loads(safetensors.read_file(path, _MOST_TEXT).decode("utf-8", "surrogateescape"))
+    text = safetensors.read_file(path, _MOST_TEXT).decode("utf-8", "surrogateescape")
+    return json.loads(text, parse_int=lambda digits: -0.0 if digits == "-0" else int(digits))
 
 
 def _results(folder: pathlib.Path, storages: List[Storage]) -> Optional[Results]:
