@@ -7,6 +7,15 @@ from typing import Any, Dict, Optional
 from ..errors import UserError
 
 
+def is_installed() -> bool:
+    """Returns whether the CUDA driver libcuda.so.1 can be loaded."""
+    try:
+        ctypes.CDLL("libcuda.so.1")
+        return True
+    except OSError:
+        return False
+
+
 class Driver:
     """The CUDA driver libcuda.so.1. Every method raises UserError if the library is not found, or if a function of the
     driver returns an error."""

@@ -26,6 +26,7 @@ from typing import List, Optional
 
 from ..bench import collection, machine, measurements
 from ..binaries.ops import op_of_line, read_lines, read_parsed
+from ..calls import device as device_module
 from ..calls import differences, minimize, recording, replay, timing, trial, writing
 from ..errors import UserError
 from ..parsed_line import read_op
@@ -141,6 +142,9 @@ def _minimize(call: recording.Recording, arguments: argparse.Namespace) -> int:
 def _bench(call: recording.Recording, arguments: argparse.Namespace) -> int:
     if arguments.on_cpu or arguments.tool:
         raise UserError("--bench: the time of a kernel that runs on the CPU by its PTX is not the time on a GPU; leave out --on-cpu and --tool, or "
+                        "count the kernel's memory traffic by kernkit counters")  # fmt: skip
+    if any(storage.device[0] == 2 for storage in call.storages) and not device_module.is_installed():
+        raise UserError("--bench: the recording has tensors on a CUDA device, and libcuda.so.1 is not found; measure on a machine with a GPU, or "
                         "count the kernel's memory traffic by kernkit counters")  # fmt: skip
     if arguments.rounds < 1:
         raise UserError("--rounds must be 1 or more")
