@@ -98,6 +98,20 @@ def test_results_that_differ_are_reported(folder, capfd):
     assert capfd.readouterr().out == "transposed: result: was float32[6] and is float32[3, 2]\n"
 
 
+def test_an_op_that_reads_its_output_differs_without_the_recorded_output(folder, capfd):
+    paths = recorded(folder, "ops.add_to(y + 1, x); ops.crash(y, x, 0); z = np.zeros((4, 3), 'float32'); ops.add_to(z[:2], z[1:3])")
+    read, shared, kept = sorted(paths, key=lambda path: (path.name.startswith("crash"), int(path.name.rsplit("-")[-1])))
+    assert replay(read, "--uninitialised", "y") == 1
+    assert "add_to: y: 6 of 6 elements differ: [0, 0] was 1.0 and is nan" in capfd.readouterr().out
+    assert replay(read, "--uninitialised", "y", "--minimize", str(folder / "new")) == 3
+    assert "--uninitialised: --minimize and --bench do not support this option; leave out the option" in capfd.readouterr().err
+    assert replay(shared, "--uninitialised", "y") == 3 and replay(read, "--uninitialised", "z") == 3
+    error = capfd.readouterr().err
+    assert "--uninitialised: y shares memory with x, whose values the call needs" in error
+    assert "--uninitialised: add_to has no tensor z; its tensors: y, x" in error
+    assert replay(kept, "--uninitialised", "y") == 1 and "y: 5 of 6 elements differ: [0, 1] was 0.0 and is nan" in capfd.readouterr().out
+
+
 def test_another_build_of_the_op_is_compared(folder, capfd):
     (path,) = recorded(folder, "ops.add_to(y, x, 2.0)")
     assert replay(path, library="called_ops_again") == 0

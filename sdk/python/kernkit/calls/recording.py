@@ -25,6 +25,7 @@ class Storage(NamedTuple):
     address: int  # address of the first byte during the recorded call
     size: int  # bytes
     content: Optional[bytes]  # content of the memory, or None if the content was not recorded
+    is_new: bool = False  # whether memory of a device without content is left uninitialised, in place of zero
 
 
 class Value(NamedTuple):

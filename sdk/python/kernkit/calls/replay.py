@@ -119,7 +119,7 @@ class _Arguments:
             self.host.TVMFFIEnvSetDLPackManagedTensorAllocator(self._allocate, 0, None)
         self.memory = [
             Memory(storage) if storage.device[0] != _CUDA or driver is None
-            else DeviceMemory(driver, storage.device[1], storage.address, storage.size, storage.content)
+            else DeviceMemory(driver, storage.device[1], storage.address, storage.size, storage.content, storage.is_new)
             for storage in recording.storages
         ]  # fmt: skip
         self.storages = recording.storages
@@ -222,7 +222,7 @@ class _Arguments:
             memory: Any = None
             if value.device[0] == _CUDA:
                 self.driver = self.driver or Driver()
-                memory = DeviceMemory(self.driver, value.device[1], 0, size, None)
+                memory = DeviceMemory(self.driver, value.device[1], 0, size, None, is_new=True)
             else:
                 memory = Memory(Storage(value.device, 0, size, None))
             self.keep.append(memory)
