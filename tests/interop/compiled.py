@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Functions that build a library from one file by one call of the compiler, without CMake."""
 
+import os
 import pathlib
 import subprocess
 
@@ -12,6 +13,8 @@ WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 # (fixture kernkit_flags).
 PACKAGE = pathlib.Path(tvm_ffi.__file__).parent
 COMPILE = ["c++", "-std=c++17", "-fPIC", "-O0", "-fvisibility=hidden"]  # not optimised, to save time
+# Options that link the hook of calls into a library: test_recorded_ops.py sets the variable to the object of sdk/src/kernkit.cc.
+HOOK = ["-DKERNKIT_COMPILED", os.environ["KERNKIT_TEST_HOOK"]] if "KERNKIT_TEST_HOOK" in os.environ else []
 TVM_FFI_FLAGS = ["-w", "-isystem", PACKAGE / "include"]
 
 
@@ -20,7 +23,7 @@ def build(
 ) -> pathlib.Path:
     """Compiles the file into the library, with the SDK's headers or the headers in `include`."""
     command = ["c++", "-std=c++17", "-shared", "-fPIC", *WARNINGS, *options]
-    command += ["-I", include or ROOT / "sdk/include", "-isystem", PACKAGE / "include", path, "-o", library]
+    command += ["-I", include or ROOT / "sdk/include", "-isystem", PACKAGE / "include", path, *HOOK, "-o", library]
     subprocess.run(command, check=True)
     return library
 

@@ -107,6 +107,7 @@ def test_names_that_mean_something_else_in_python(odd):
     assert odd.str("text") == "text" and odd.bytes(b"1234") == 4
     assert list(odd.Any()) == [1, 2.5] and list(odd.kind(7, 2)) == [3, 1]
     assert odd.applied(lambda x: x / 2, 3.0) == 1.5
+    assert odd.written(np.zeros(2)) is odd.written(y=np.zeros(2), x=np.zeros((2, 3))[:, ::2]) is None
     assert odd.any(tuple=np.zeros(2), hasattr=[np.zeros(2)]) == 1
     for name in odd._ops.__all__:
         typing.get_type_hints(getattr(odd, name))

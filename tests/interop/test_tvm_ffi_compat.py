@@ -22,7 +22,7 @@ def modules(kernkit_flags, tmp_path_factory):
     source = compiled.ROOT / "tests/interop/tvm_ffi/ops.cc"
     paths = folder / "libours.so", folder / "libtheirs.so"
     commands = [
-        [*COMPILE, "-shared", *kernkit_flags, source, "-o", paths[0]],
+        [*COMPILE, "-shared", *kernkit_flags, source, *compiled.HOOK, "-o", paths[0]],
         [*COMPILE, "-shared", *TVM_FFI_FLAGS, source, "-o", paths[1], PACKAGE / "lib/libtvm_ffi.so"],
     ]
     for process in [subprocess.Popen(command) for command in commands]:

@@ -215,7 +215,7 @@ def paths(kernkit_flags, tmp_path_factory):
     folder = tmp_path_factory.mktemp("table")
     paths = folder / "libours.so", folder / "libtheirs.so"
     commands = [
-        [*compiled.COMPILE, "-shared", *kernkit_flags, SOURCE, "-o", paths[0]],
+        [*compiled.COMPILE, "-shared", *kernkit_flags, SOURCE, *compiled.HOOK, "-o", paths[0]],
         [*compiled.COMPILE, "-shared", *compiled.TVM_FFI_FLAGS, SOURCE, "-o", paths[1], compiled.PACKAGE / "lib/libtvm_ffi.so"],
     ]  # fmt: skip
     for process in [subprocess.Popen(command) for command in commands]:

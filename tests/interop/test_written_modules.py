@@ -7,6 +7,7 @@ import compiled
 import numpy as np
 import packages
 import pytest
+import tvm_ffi
 
 
 @pytest.fixture(scope="module")
@@ -186,6 +187,12 @@ def test_scalars_of_numpy_count_as_pythons(folder):
     for value in ("True", 1.0, np.float32(1), np.array(True)):
         with pytest.raises(TypeError, match=r"takes_bool\(\): n: expected bool, got "):
             ops.takes_bool(value)
+
+
+def test_plain_ops_return_new_tensors(folder):
+    ops = packages.imported(folder, "written._ops")
+    x = tvm_ffi.from_dlpack(np.arange(4, dtype="float32"))
+    assert np.from_dlpack(ops.made(x, 2)).shape == (2,) and np.from_dlpack(ops.owned(x)).tolist() == [0, 1, 2, 3]
 
 
 def test_scalars_of_numpy_in_operators_of_torch(torch_ops):

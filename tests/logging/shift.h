@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// y[i] = x[i + 1], with a planted fault.
+// Ops with planted faults.
 #pragma once
 
 #include "kernkit/tensor.h"
 
+/// y[i] = x[i + 1].
 void shift(kernkit::TensorView y, kernkit::TensorView x);
+/// y = x.
+void total(kernkit::TensorView y, kernkit::TensorView x);

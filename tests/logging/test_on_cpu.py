@@ -89,6 +89,23 @@ def test_a_fault_of_a_kernel_remains_in_a_smaller_call(root, runtime, recorded, 
 
 
 @pytest.mark.all
+def test_an_op_that_reads_its_output_is_found_without_the_recorded_output(root, runtime, tmp_path):
+    """The recording has the values of y before the call, so that initcheck finds nothing unless they are left out."""
+    folder, library = tmp_path / "calls", called.library("called_cuda_ops")
+    code = CALL.replace("__tvm_ffi_shift", "__tvm_ffi_total")
+    made = kernkit(root, "run", "--runtime", runtime, sys.executable, "-c", code, library, KERNKIT_RECORD=str(folder))
+    assert made.returncode == 0, made.stderr
+    (path,) = folder.iterdir()
+    replay = ("replay", path, "--library", library, "--runtime", runtime, "--tool", "initcheck")
+    equal = kernkit(root, *replay)
+    assert equal.returncode == 0 and "total: equal: y" in equal.stdout and "0 findings" in equal.stderr, equal.stderr
+    found = kernkit(root, *replay, "--uninitialised", "y")
+    line = 1 + (root / "tests/logging/shift.cu").read_text().split("  // y is uninitialised")[0].count("\n")
+    sentence = f"Uninitialized bits written to byte 0 of 512 bytes of global memory (shift.cu:{line}), read from byte 0 of 512 bytes of global memory"
+    assert found.returncode == 1 and sentence in found.stderr, found.stderr
+
+
+@pytest.mark.all
 def test_counters_accept_a_recording(root, runtime, recorded, tmp_path):
     library, report = called.library("called_cuda_ops"), tmp_path / "counters.json"
     made = kernkit(root, "counters", "--runtime", runtime, "--json", report, "--library", library, recorded)

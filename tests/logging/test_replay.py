@@ -46,6 +46,7 @@ ops.add_to(r(17)[3:], r(15)[1:], 0.25)                          # unaligned
 ops.add_to(r(3)[:0], r(3)[:0], float("inf"))                    # no elements
 ops.add_to(r(), r(), -0.0)                                       # rank 0
 ops.kinds(r(1), r(1), float("nan"), -2**63, True, "a\\u00e9\\"\\n", np.dtype("float16"), tvm_ffi.device("cpu", 1), (4, 5), [r(2), z[:, 1]], 2.5)
+ops.described("", b"", [-0.0], [])
 ops.kinds(r(1), r(1), 1e-310, 2**63 - 1, False, "", np.dtype("int8"), tvm_ffi.device("cuda", 0), (), [], None)
 try: ops.fail(x)
 except ValueError: pass
@@ -54,13 +55,14 @@ ops.same(r(3, 4)[:, ::2])
 for dtype in "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float64 complex64".split(): ops.same((8 * r(3, 2)).astype(dtype))
 ops.transposed(r(3, 5)[::-1])
 ops.described("a\\u00e9" * 9, b"\\0b\\xff", [0.5, 2], ["one", "", "three" * 9])
+ops.described("a\\0b", b"", [], ["\\0", "\\0" * 9])                # a NUL byte in a str
 ops.described("", b"", [], [], r(3), [r(2), z[1:3, ::2]])
 """
 
 
 def test_every_type_of_argument_and_every_layout_replays_to_the_same_bits(folder, capfd):
     paths = recorded(folder, EVERY_KIND)
-    assert len(paths) == 27
+    assert len(paths) == 29
     for path in paths:
         library = "called_ops_again" if path.name.startswith("typed") else "called_ops"
         assert replay(path, library=library) == 0, (path / "call.json").read_text()
@@ -72,7 +74,7 @@ def test_every_type_of_argument_and_every_layout_replays_to_the_same_bits(folder
         assert repr(again) == repr(call)
     lines = capfd.readouterr().out.splitlines()
     assert sorted(lines) == sorted(["add_to: equal: y"] * 6 + ["add_to: equal: nothing is compared"] + ["kinds: equal: y, result"] * 2
-                                   + ["same: equal: result"] * 13 + ["transposed: equal: result"] + ["described: equal: result"] * 2
+                                   + ["same: equal: result"] * 13 + ["transposed: equal: result"] + ["described: equal: result"] * 4
                                    + ["fail: equal: the error", "typed_sum: equal: argument_1, result"])  # fmt: skip
 
 
@@ -94,6 +96,20 @@ def test_results_that_differ_are_reported(folder, capfd):
     (tensor / "results.json").write_text(tensor_json.replace('"shape":[3,2],"strides":[2,1]', '"shape":[6],"strides":[1]'))
     assert replay(tensor) == 1
     assert capfd.readouterr().out == "transposed: result: was float32[6] and is float32[3, 2]\n"
+
+
+def test_an_op_that_reads_its_output_differs_without_the_recorded_output(folder, capfd):
+    paths = recorded(folder, "ops.add_to(y + 1, x); ops.crash(y, x, 0); z = np.zeros((4, 3), 'float32'); ops.add_to(z[:2], z[1:3])")
+    read, shared, kept = sorted(paths, key=lambda path: (path.name.startswith("crash"), int(path.name.rsplit("-")[-1])))
+    assert replay(read, "--uninitialised", "y") == 1
+    assert "add_to: y: 6 of 6 elements differ: [0, 0] was 1.0 and is nan" in capfd.readouterr().out
+    assert replay(read, "--uninitialised", "y", "--minimize", str(folder / "new")) == 3
+    assert "--uninitialised: --minimize and --bench do not support this option; leave out the option" in capfd.readouterr().err
+    assert replay(shared, "--uninitialised", "y") == 3 and replay(read, "--uninitialised", "z") == 3
+    error = capfd.readouterr().err
+    assert "--uninitialised: y shares memory with x, whose values the call needs" in error
+    assert "--uninitialised: add_to has no tensor z; its tensors: y, x" in error
+    assert replay(kept, "--uninitialised", "y") == 1 and "y: 5 of 6 elements differ: [0, 1] was 0.0 and is nan" in capfd.readouterr().out
 
 
 def test_another_build_of_the_op_is_compared(folder, capfd):

@@ -5,7 +5,7 @@ import called
 import pytest
 from kernkit import cli
 from kernkit.bench import measurements
-from kernkit.calls import recording, timing
+from kernkit.calls import device, recording, timing
 
 
 def recorded(folder, code):
@@ -35,6 +35,35 @@ def test_rows_are_reported_and_compared(tmp_path, capfd):
     assert f" {NAME} " in (out := capfd.readouterr().out) and "1 rows: 0 slower, 0 faster, " in out
     assert cli.main(["report", str(run), "--no-plots", "--output", str(tmp_path / "page")]) == 0
     assert "### gated float32/20x16" in (tmp_path / "page/report.md").read_text()
+
+
+def test_the_time_of_a_call_of_a_gpu_needs_a_gpu(tmp_path, capfd):
+    if device.is_installed():
+        pytest.skip("this machine has CUDA's driver")
+    path = recorded(tmp_path / "calls", "ops.ignore(x)")
+    text = (path / "call.json").read_text()
+    (path / "call.json").write_text(text.replace('"device":[1,0]', '"device":[2,0]'))
+    assert bench(path, tmp_path / "run.json") == 3
+    error = capfd.readouterr().err
+    assert "libcuda.so.1 is not found; measure on a machine with a GPU, or count the kernel's memory traffic by kernkit counters" in error
+    assert "--on-cpu" not in error and not (tmp_path / "run.json").exists()
+
+
+def test_runs_of_different_devices_are_not_compared(tmp_path, capfd):
+    path, run, other = recorded(tmp_path / "calls", GATED), tmp_path / "run.json", tmp_path / "other.json"
+    assert bench(path, run) == 0
+    measured = measurements.load(run)
+    for name, text in (("GPU 1", "GPU 1"), ("GPU 2", "GPU 2"), (None, "the CPU")):
+        measured.context.pop("device", None)
+        measured.context.update({"device": name} if name else {})
+        measurements.save(measured, other)
+        measurements.save(measurements.Run({**measured.context, "device": "GPU 1"}, measured.rows), run)
+        capfd.readouterr()
+        code = cli.main(["compare", str(run), str(other)])
+        assert (code, capfd.readouterr().err) == ((0, "") if name == "GPU 1" else
+            (3, f"kernkit: {run} was measured on GPU 1, and {other} on {text}; compare runs of one device\n"))  # fmt: skip
+    assert cli.main(["report", str(run), "--no-plots", "--output", str(tmp_path / "page")]) == 0
+    assert "| device | GPU 1 |" in (tmp_path / "page/report.md").read_text()
 
 
 def test_a_tensor_that_is_read_and_written_counts_twice(tmp_path):

@@ -73,6 +73,7 @@ def _about(run: Run) -> str:
     lines = [
         ["processor", f"{about.get('processor', about.get('device', 'unknown'))}, "
                       f"{about.get('processors', '?')} processors"],
+        *([["device", str(about["device"])]] if "device" in about and "processor" in about else []),
         ["caches", caches or "unknown"],
         ["system", f"{about.get('system', 'unknown')}, {about.get('libc', '')}"],
         ["compilers", ", ".join(about.get("compiler", [])) or "unknown"],

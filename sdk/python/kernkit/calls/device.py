@@ -7,6 +7,15 @@ from typing import Any, Dict, Optional
 from ..errors import UserError
 
 
+def is_installed() -> bool:
+    """Returns whether the CUDA driver libcuda.so.1 can be loaded."""
+    try:
+        ctypes.CDLL("libcuda.so.1")
+        return True
+    except OSError:
+        return False
+
+
 class Driver:
     """The CUDA driver libcuda.so.1. Every method raises UserError if the library is not found, or if a function of the
     driver returns an error."""
@@ -59,14 +68,15 @@ class DeviceMemory:
 
     _ALIGNMENT = 256
 
-    def __init__(self, driver: Driver, index: int, address: int, size: int, content: Optional[bytes]) -> None:
+    def __init__(self, driver: Driver, index: int, address: int, size: int, content: Optional[bytes], is_new: bool = False) -> None:
+        """Without `content` the memory is zero or, if `is_new` is true, uninitialised."""
         self.driver, self.index, self.size = driver, index, size
         shift = address % self._ALIGNMENT
         allocated = ctypes.c_uint64()
         driver.use(index)
         driver.call("cuMemAlloc_v2", ctypes.byref(allocated), ctypes.c_size_t(shift + size))
         self.base = allocated.value + shift
-        self.write(content if content is not None else bytes(size))
+        self.write(content if content is not None or is_new else bytes(size))
 
     def write(self, content: Optional[bytes]) -> None:
         """Writes `content` into the memory. Does nothing if `content` is None, which means that the content was not

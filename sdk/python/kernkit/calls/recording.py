@@ -25,6 +25,7 @@ class Storage(NamedTuple):
     address: int  # address of the first byte during the recorded call
     size: int  # bytes
     content: Optional[bytes]  # content of the memory, or None if the content was not recorded
+    is_new: bool = False  # whether memory of a device without content is left uninitialised, in place of zero
 
 
 class Value(NamedTuple):
@@ -201,7 +202,8 @@ def _storages(nodes: Any, entries: Dict[str, bytes]) -> List[Storage]:
 
 
 def _json(path: pathlib.Path) -> Any:
-    return json.loads(safetensors.read_file(path, _MOST_TEXT).decode("utf-8", "surrogateescape"))
+    text = safetensors.read_file(path, _MOST_TEXT).decode("utf-8", "surrogateescape")
+    return json.loads(text, parse_int=lambda digits: -0.0 if digits == "-0" else int(digits))
 
 
 def _results(folder: pathlib.Path, storages: List[Storage]) -> Optional[Results]:

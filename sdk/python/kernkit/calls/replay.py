@@ -119,7 +119,7 @@ class _Arguments:
             self.host.TVMFFIEnvSetDLPackManagedTensorAllocator(self._allocate, 0, None)
         self.memory = [
             Memory(storage) if storage.device[0] != _CUDA or driver is None
-            else DeviceMemory(driver, storage.device[1], storage.address, storage.size, storage.content)
+            else DeviceMemory(driver, storage.device[1], storage.address, storage.size, storage.content, storage.is_new)
             for storage in recording.storages
         ]  # fmt: skip
         self.storages = recording.storages
@@ -143,8 +143,7 @@ class _Arguments:
         elif value.type == "none":
             out.type_index = _NONE
         elif value.type == "str":
-            text = value.value.encode("utf-8", "surrogateescape")
-            out.type_index, out.v.ptr = _RAW_STR, self._kept(ctypes.create_string_buffer(text))
+            self._set_text(out, value)
         elif value.type == "bytes":
             data = ctypes.create_string_buffer(value.value, len(value.value) + 1)
             out.type_index, out.v.ptr = _BYTES, self._kept(_ByteArray(self._kept(data), len(value.value)))
@@ -157,6 +156,18 @@ class _Arguments:
             self._set_object(out, value)
         else:
             raise UserError(f"the argument {value.name} is {value.value}, which no recording can hold; the call cannot be repeated")
+
+    def _set_text(self, out: _Any, value: Value) -> None:
+        """Sets *out to the text. A text with a NUL byte is an object of the host, because a raw str ends at the NUL byte."""
+        text = value.value.encode("utf-8", "surrogateescape")
+        if b"\0" not in text:
+            out.type_index, out.v.ptr = _RAW_STR, self._kept(ctypes.create_string_buffer(text))
+        elif self.host is None:
+            raise UserError(f"the argument {value.name} is a str with a NUL byte, which only tvm_ffi can make; run pip install apache-tvm-ffi")
+        else:
+            content = _ByteArray(self._kept(ctypes.create_string_buffer(text)), len(text))
+            if self.host.TVMFFIStringFromByteArray(ctypes.byref(content), ctypes.byref(out)) != 0:
+                raise UserError(f"the argument {value.name}: tvm_ffi cannot make a str")
 
     def _tensor(self, value: Value) -> _DLTensor:
         sizes = ctypes.c_int64 * max(len(value.shape), 1)
@@ -211,7 +222,7 @@ class _Arguments:
             memory: Any = None
             if value.device[0] == _CUDA:
                 self.driver = self.driver or Driver()
-                memory = DeviceMemory(self.driver, value.device[1], 0, size, None)
+                memory = DeviceMemory(self.driver, value.device[1], 0, size, None, is_new=True)
             else:
                 memory = Memory(Storage(value.device, 0, size, None))
             self.keep.append(memory)

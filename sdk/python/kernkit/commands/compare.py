@@ -6,6 +6,7 @@ its peers in the same run. Times of two runs are never compared. For every row t
 the confidence interval of the change, at a confidence of 95 % for all rows together. A row
 is slower or faster if the interval does not contain 0 and the change is at least --tolerance.
 Another row is unclear if the interval contains a change of 20 %. Exit code 1: a row is slower.
+Runs of different CUDA devices, and a run of a device and a run of the CPU, are rejected.
 Files of `kernkit counters --json` are compared without intervals.
 """
 
@@ -38,6 +39,9 @@ def run(arguments: argparse.Namespace) -> int:
             raise UserError(without_component("ptx", "the comparison of counters"))
         return counter_comparison.run(arguments)
     old, new = (measurements.load(path) for path in (arguments.old, arguments.new))
+    devices = [str(run.context.get("device", "the CPU")) for run in (old, new)]
+    if devices[0] != devices[1]:
+        raise UserError(f"{arguments.old} was measured on {devices[0]}, and {arguments.new} on {devices[1]}; compare runs of one device")
     changes, missing = compare(old, new, 0.05 if arguments.tolerance is None else arguments.tolerance)
     if not changes:
         raise UserError(f"{arguments.old} and {arguments.new} have no row of the library in common; compare runs of the same benchmarks")

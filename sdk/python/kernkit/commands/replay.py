@@ -8,6 +8,8 @@ alignment and shared memory of the recorded call. The call runs in a process of 
 they run under the tools of `kernkit sanitize`, which report errors with the lines of the kernel.
 --minimize repeats the call with smaller tensors, and writes the smallest call that still fails. Sizes with one name in the
 schema line change together; in a line without sizes, equal sizes change together.
+--uninitialised gives tensors that the op only writes new memory without the recorded values. If the results change, the op
+reads this memory before it writes the memory; --tool initcheck reports the line of the kernel.
 --bench measures the time of the call and of a copy of as many bytes, on the CPU or on a GPU, and writes a file for
 `kernkit report` and `kernkit compare`. Each round is a new process. The result of a round is the fastest of three
 means.
@@ -26,6 +28,7 @@ from typing import List, Optional
 
 from ..bench import collection, machine, measurements
 from ..binaries.ops import op_of_line, read_lines, read_parsed
+from ..calls import device as device_module
 from ..calls import differences, minimize, recording, replay, timing, trial, writing
 from ..errors import UserError
 from ..parsed_line import read_op
@@ -53,11 +56,32 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tool", metavar="TOOLS", help="the tools of `kernkit sanitize`, as in memcheck,racecheck; implies --on-cpu")
     parser.add_argument("--runtime", type=pathlib.Path, metavar="FILE", help="with --on-cpu: an existing libcudart.so.13 of kernkit (default: build the runtime once)")
     parser.add_argument("--minimize", type=pathlib.Path, metavar="NEW", help="write the smallest call that fails in the same way to this new folder")
+    parser.add_argument("--uninitialised", type=lambda text: text.split(","), default=[], metavar="NAMES", help="tensors, as in y,indices, whose recorded values are left out")
     parser.add_argument("--bench", type=pathlib.Path, metavar="RUN.json", help="measure the time of the call, and write the rows to this file")
     parser.add_argument("--rounds", type=int, default=5, metavar="N", help="with --bench: the number of rounds (default: %(default)s)")
     parser.add_argument("--here", action="store_true", help="make the call in this process, for a debugger")
     parser.add_argument("--tolerance", type=_tolerance, default=0.0, metavar="T",
                         help="largest accepted difference between recorded and replayed numbers, relative to the larger magnitude or to 1 (default: 0, equal bits)")
+
+
+def _uninitialised(call: recording.Recording, names: List[str]) -> recording.Recording:
+    """Returns the call without the recorded values of the tensors with these names. Memory of the CPU gets bytes 255, which
+    are NaN in a float. Raises UserError if a name is unknown, or if another tensor shares the memory."""
+    storages = list(call.storages)
+    for name in names:
+        found = [value for value in call.arguments if value.type == "tensor" and value.name == name]
+        if not found:
+            tensors = ", ".join(value.name for value in call.arguments if value.type == "tensor")
+            raise UserError(f"--uninitialised: {call.op} has no tensor {name}; its tensors: {tensors or 'none'}")
+        number = found[0].storage
+        if number is None:
+            continue
+        shared = [value.name for value in recording.tensors_of(call.arguments) if value.storage == number and value.name not in names]
+        if shared:
+            raise UserError(f"--uninitialised: {name} shares memory with {', '.join(shared)}, whose values the call needs")
+        storage = storages[number]
+        storages[number] = storage._replace(content=None if storage.device[0] == 2 else b"\xff" * storage.size, is_new=True)
+    return call._replace(storages=storages)
 
 
 def _check_line(call: recording.Recording, library: pathlib.Path) -> None:
@@ -142,6 +166,9 @@ def _bench(call: recording.Recording, arguments: argparse.Namespace) -> int:
     if arguments.on_cpu or arguments.tool:
         raise UserError("--bench: the time of a kernel that runs on the CPU by its PTX is not the time on a GPU; leave out --on-cpu and --tool, or "
                         "count the kernel's memory traffic by kernkit counters")  # fmt: skip
+    if any(storage.device[0] == 2 for storage in call.storages) and not device_module.is_installed():
+        raise UserError("--bench: the recording has tensors on a CUDA device, and libcuda.so.1 is not found; measure on a machine with a GPU, or "
+                        "count the kernel's memory traffic by kernkit counters")  # fmt: skip
     if arguments.rounds < 1:
         raise UserError("--rounds must be 1 or more")
     about, collector, overheads, device = machine.context(), collection.Collector(), [], None
@@ -174,7 +201,7 @@ def _on_cpu(arguments: argparse.Namespace) -> int:
     """Runs this command again under `kernkit run` or `kernkit sanitize`, and returns the exit code."""
     command = _command(arguments)
     again = [sys.executable, "-m", __package__.partition(".")[0], "replay", "--here", str(arguments.folder), "--library", str(arguments.library),
-             "--tolerance", repr(arguments.tolerance)]  # fmt: skip
+             "--tolerance", repr(arguments.tolerance), *(["--uninitialised", ",".join(arguments.uninitialised)] if arguments.uninitialised else [])]  # fmt: skip
     parser = argparse.ArgumentParser()
     module = sanitize if arguments.tool else run_command
     module.add_arguments(parser)
@@ -187,6 +214,10 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.tool and not arguments.bench and call.storages and all(storage.device[0] == 1 for storage in call.storages):
         raise UserError("--tool: the tools check CUDA kernels, and the recording has tensors of the CPU only; leave out --tool, and replay the call "
                         "with a library that AddressSanitizer checks")  # fmt: skip
+    if arguments.uninitialised and (arguments.minimize or arguments.bench):
+        raise UserError("--uninitialised: --minimize and --bench do not support this option; leave out the option")
+    is_recorded = all(storage.content is not None for storage in call.storages)
+    call = _uninitialised(call, arguments.uninitialised)
     if arguments.minimize:
         return _minimize(call, arguments)
     if (arguments.on_cpu or arguments.tool) and not arguments.bench:
@@ -194,7 +225,7 @@ def run(arguments: argparse.Namespace) -> int:
     for storage in call.storages:
         if storage.device[0] not in (1, 2, 3):
             raise UserError(f"{arguments.folder}: a tensor has DLPack device type {storage.device[0]}; supported: 1 (CPU), 2 (CUDA) and 3 (CUDA host memory)")
-    if any(storage.content is None for storage in call.storages):
+    if not is_recorded:
         print(f"{call.op}: values were not recorded ({call.skipped or 'KERNKIT_RECORD_VALUES'}); all elements are 0 in this call")
     if arguments.bench:
         return _bench(call, arguments)

@@ -115,6 +115,9 @@ class RecordedRun {
     } else if (value.type == "float") {
       any.type_index = kKernkitFloat;
       any.v.f64 = value.real;
+    } else if (value.type == "str" && value.text.find('\0') != std::string::npos) {
+      objects_.push_back(Any(std::string_view(value.text)));  // a raw str ends at the NUL byte
+      any = objects_.back().get();
     } else if (value.type == "str") {
       any.type_index = kKernkitRawStr;
       any.v.c_str = value.text.c_str();
