@@ -188,6 +188,18 @@ TEST_F(PtxMbarrier, ArrivalsOfCopies) {
             expected);
 }
 
+// Lanes 0 to 15 initialise one object by one instruction, and lanes 16 to 31 another object.
+TEST_F(PtxMbarrier, LanesInitialiseAnObjectTogether) {
+  const std::vector<uint32_t> pending =
+      run_with("1",
+               "and.b32 %x3, %i, 16; add.u32 %x4, %x2, %x3;\n"
+               "mbarrier.init.shared.b64 [%x4], 32;\n"
+               "mbarrier.arrive.shared.b64 %y1, [%x4];\n"
+               "mbarrier.pending_count.b64 %r, %y1;",
+               32);
+  for (uint32_t i = 0; i < 32; ++i) EXPECT_EQ(pending[i], 32 - i % 16) << i;
+}
+
 TEST_F(PtxMbarrier, AnObjectIsInitialisedAgainAfterInval) {
   EXPECT_EQ(run_with("1",
                      "mov.u32 %r, 1;\n@!%p0 bra end;\nmbarrier.inval.shared.b64 [%x1];\n"
