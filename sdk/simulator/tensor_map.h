@@ -31,6 +31,12 @@ struct TensorMap {
   uint32_t elements(int dimension) const {
     return (uint32_t{box[dimension]} + steps[dimension] - 1) / steps[dimension];
   }
+  /// Returns whether every field has a value that a copy needs.
+  bool is_complete() const {
+    bool complete = true;
+    for (int d = 0; d < dimensions; ++d) complete = complete && box[d] != 0 && steps[d] != 0;
+    return complete;
+  }
   /// Returns the size of a copied box in shared memory [bytes].
   uint32_t box_bytes() const {
     uint32_t bytes = element_bytes;

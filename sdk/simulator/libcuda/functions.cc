@@ -208,6 +208,20 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int* blocks, int* threads, CU
   return cuOccupancyMaxPotentialBlockSize(blocks, threads, function, shared_memory_of,
                                           shared_memory, limit);
 }
+CUresult cuOccupancyMaxActiveClusters(int* clusters, CUfunction function,
+                                      const CUlaunchConfig* config) {
+  return call("cuOccupancyMaxActiveClusters", ApiScope::kDevice, [&] {
+    if (config == nullptr) return cudaErrorInvalidValue;
+    return core::read_active_clusters(clusters, kernel_of(function), request_of(*config));
+  });
+}
+CUresult cuOccupancyMaxPotentialClusterSize(int* blocks, CUfunction function,
+                                            const CUlaunchConfig* config) {
+  return call("cuOccupancyMaxPotentialClusterSize", ApiScope::kDevice, [&] {
+    if (config == nullptr) return cudaErrorInvalidValue;
+    return core::read_largest_cluster(blocks, kernel_of(function), request_of(*config));
+  });
+}
 CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t* shared_memory, CUfunction function,
                                                  int blocks, int threads) {
   return call("cuOccupancyAvailableDynamicSMemPerBlock", ApiScope::kDevice, [&] {

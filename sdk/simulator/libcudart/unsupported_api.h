@@ -106,7 +106,6 @@
   X(cudaMemset2DAsync_ptsz) X(cudaMemset2D_ptds) \
   X(cudaMemset3DAsync_ptsz) X(cudaMemset3D_ptds) X(cudaMemsetAsync_ptsz) X(cudaMemset_ptds) \
   X(cudaMipmappedArrayGetMemoryRequirements) X(cudaMipmappedArrayGetSparseProperties) \
-  X(cudaOccupancyMaxActiveClusters) X(cudaOccupancyMaxPotentialClusterSize) \
   X(cudaSetValidDevices) X(cudaSignalExternalSemaphoresAsync) \
   X(cudaSignalExternalSemaphoresAsync_ptsz) \
   X(cudaStreamAddCallback_ptsz) X(cudaStreamAttachMemAsync_ptsz) \

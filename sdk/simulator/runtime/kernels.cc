@@ -130,6 +130,14 @@ size_t blocks_per_sm(const KernelInfo& kernel, size_t threads, size_t shared_mem
 }
 
 namespace core {
+namespace {
+
+// Returns the maximum number of blocks in a cluster of the current device.
+size_t largest_cluster() {
+  return current_device().compute_capability >= 90 ? kMaxClusterSize : 1;
+}
+
+}  // namespace
 
 bool kernel_exists(const void* kernel) { return find_kernel(kernel) != nullptr; }
 
@@ -206,6 +214,30 @@ cudaError_t read_available_shared_memory(size_t* shared_memory, const void* kern
   });
 }
 
+cudaError_t read_active_clusters(int* clusters, const void* kernel, const LaunchRequest& request) {
+  return with_kernel(kernel, [&](KernelInfo* info) {
+    const size_t threads = volume(request.block), size = volume(request.cluster);
+    if (clusters == nullptr || threads < 1 || threads > 1024 || size < 1) {
+      return cudaErrorInvalidValue;
+    }
+    if (size > largest_cluster()) return cudaErrorInvalidClusterSize;
+    const size_t resident = static_cast<size_t>(current_device().sm_count) *
+                            blocks_per_sm(*info, threads, request.shared_memory);
+    *clusters = static_cast<int>(resident / size);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t read_largest_cluster(int* blocks, const void* kernel, const LaunchRequest& request) {
+  return with_kernel(kernel, [&](KernelInfo* info) {
+    const size_t threads = volume(request.block);
+    if (blocks == nullptr || threads < 1 || threads > 1024) return cudaErrorInvalidValue;
+    const bool fits = blocks_per_sm(*info, threads, request.shared_memory) != 0;
+    *blocks = fits ? static_cast<int>(largest_cluster()) : 0;
+    return cudaSuccess;
+  });
+}
+
 }  // namespace core
 }  // namespace kernkit::simulator
 
@@ -234,6 +266,20 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, 
                                                                    int threads,
                                                                    size_t shared_memory, unsigned) {
   return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, kernel, threads, shared_memory);
+}
+cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* kernel,
+                                           const cudaLaunchConfig_t* config) {
+  return call("cudaOccupancyMaxActiveClusters", ApiScope::kDevice, [&] {
+    if (config == nullptr) return cudaErrorInvalidValue;
+    return core::read_active_clusters(clusters, kernel, core::request_of(*config));
+  });
+}
+cudaError_t cudaOccupancyMaxPotentialClusterSize(int* blocks, const void* kernel,
+                                                 const cudaLaunchConfig_t* config) {
+  return call("cudaOccupancyMaxPotentialClusterSize", ApiScope::kDevice, [&] {
+    if (config == nullptr) return cudaErrorInvalidValue;
+    return core::read_largest_cluster(blocks, kernel, core::request_of(*config));
+  });
 }
 cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* shared_memory, const void* kernel,
                                                       int blocks, int threads) {

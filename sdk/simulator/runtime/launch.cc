@@ -15,6 +15,8 @@ namespace {
 
 using Arguments = std::vector<std::vector<unsigned char>>;
 
+using core::kMaxClusterSize;
+using core::volume;
 using Request = core::LaunchRequest;
 
 bool has_image(const KernelInfo& kernel) {
@@ -29,8 +31,6 @@ bool has_image(const KernelInfo& kernel) {
 bool within(dim3 size, unsigned x, unsigned y, unsigned z) {
   return size.x >= 1 && size.y >= 1 && size.z >= 1 && size.x <= x && size.y <= y && size.z <= z;
 }
-
-size_t volume(dim3 size) { return size_t{size.x} * size.y * size.z; }
 
 cudaError_t check(const Request& request, const KernelInfo& kernel) {
   const CudaDevice& device = current_device();
@@ -54,7 +54,7 @@ cudaError_t check(const Request& request, const KernelInfo& kernel) {
               capability_text(device.compute_capability),
           cudaErrorNotSupported);
     }
-    if (volume(cluster) > 8) return cudaErrorInvalidClusterSize;
+    if (volume(cluster) > kMaxClusterSize) return cudaErrorInvalidClusterSize;
     if (request.grid.x % cluster.x != 0 || request.grid.y % cluster.y != 0 ||
         request.grid.z % cluster.z != 0) {
       return cudaErrorInvalidConfiguration;
@@ -148,6 +148,27 @@ cudaError_t launch_kernel(const LaunchRequest& request, const void* kernel, void
   return launch(request, kernel, [&](const KernelInfo&) { return arguments; });
 }
 
+LaunchRequest request_of(const cudaLaunchConfig_t& config) {
+  LaunchRequest request;
+  request.grid = config.gridDim;
+  request.block = config.blockDim;
+  request.shared_memory = config.dynamicSmemBytes;
+  request.stream = config.stream;
+  for (unsigned i = 0; i < config.numAttrs; ++i) {
+    const cudaLaunchAttributeValue& value = config.attrs[i].val;
+    switch (config.attrs[i].id) {
+      case cudaLaunchAttributeCooperative: request.cooperative = value.cooperative != 0; break;
+      case cudaLaunchAttributeClusterDimension:
+        request.cluster = dim3(value.clusterDim.x, value.clusterDim.y, value.clusterDim.z);
+        break;
+      case cudaLaunchAttributeProgrammaticStreamSerialization:
+        request.overlaps_previous = value.programmaticStreamSerializationAllowed != 0;
+        break;
+    }
+  }
+  return request;
+}
+
 cudaError_t launch_kernel(const LaunchRequest& request, const void* kernel, void* buffer,
                           size_t size) {
   std::vector<void*> pointers;
@@ -192,24 +213,7 @@ cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void*
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* kernel,
                                 void** arguments) {
   return call("cudaLaunchKernelExC", ApiScope::kDevice, [&] {
-    Request request;
-    request.grid = config->gridDim;
-    request.block = config->blockDim;
-    request.shared_memory = config->dynamicSmemBytes;
-    request.stream = config->stream;
-    for (unsigned i = 0; i < config->numAttrs; ++i) {
-      const cudaLaunchAttributeValue& value = config->attrs[i].val;
-      switch (config->attrs[i].id) {
-        case cudaLaunchAttributeCooperative: request.cooperative = value.cooperative != 0; break;
-        case cudaLaunchAttributeClusterDimension:
-          request.cluster = dim3(value.clusterDim.x, value.clusterDim.y, value.clusterDim.z);
-          break;
-        case cudaLaunchAttributeProgrammaticStreamSerialization:
-          request.overlaps_previous = value.programmaticStreamSerializationAllowed != 0;
-          break;
-      }
-    }
-    return core::launch_kernel(request, kernel, arguments);
+    return core::launch_kernel(core::request_of(*config), kernel, arguments);
   });
 }
 

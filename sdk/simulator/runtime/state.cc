@@ -24,14 +24,24 @@ State& state() {
   return the_state;
 }
 
+// Destructors of static objects may call the runtime after the objects of their thread were
+// destroyed. Such a call creates a second state, which is never destroyed.
 ThreadState& thread_state() {
-  static thread_local ThreadState of_thread;
-  const unsigned long generation = state().generation;
-  if (of_thread.generation != generation) {
-    of_thread = ThreadState();
-    of_thread.generation = generation;
+  static thread_local ThreadState* of_thread = nullptr;
+  struct Owner {
+    ~Owner() { delete std::exchange(of_thread, nullptr); }
+  };
+  if (of_thread == nullptr) {
+    static thread_local const Owner owner;
+    static_cast<void>(owner);
+    of_thread = new ThreadState();
   }
-  return of_thread;
+  const unsigned long generation = state().generation;
+  if (of_thread->generation != generation) {
+    *of_thread = ThreadState();
+    of_thread->generation = generation;
+  }
+  return *of_thread;
 }
 
 unsigned long thread_number() {

@@ -379,5 +379,25 @@ TEST(CudaRuntime, NoDevices) {
   EXPECT_STREQ(cudaGetErrorName(cudaErrorNoDevice), "cudaErrorNoDevice");
 }
 
+// The destructor of an object that a thread created before the thread's first call runs after the
+// runtime's own objects of the thread are destroyed.
+TEST(CudaRuntime, AnObjectThatAThreadDestroysLastCanFreeMemory) {
+  struct Owner {
+    void* memory = nullptr;
+    cudaError_t* freed = nullptr;
+    ~Owner() {
+      if (freed != nullptr) *freed = cudaFree(memory);
+    }
+  };
+  CudaRuntime runtime;
+  cudaError_t freed = cudaErrorUnknown;
+  std::thread([&] {
+    static thread_local Owner owner;
+    owner.freed = &freed;
+    ASSERT_EQ(cudaMalloc(&owner.memory, 16), cudaSuccess);
+  }).join();
+  EXPECT_EQ(freed, cudaSuccess);
+}
+
 }  // namespace
 }  // namespace kernkit::simulator

@@ -557,6 +557,7 @@ constexpr Instruction kVideo[] = {
 constexpr Instruction kMiscellaneous[] = {
     Instruction("pmevent", "~mask?", hint),
     Instruction("trap", "", trap),
+    Instruction("brkpt", "", brkpt),
     Instruction("nanosleep", "~u32", nanosleep),
     Instruction("setmaxnreg", "~inc|dec ~sync ~aligned ~u32", hint),
 };

@@ -127,6 +127,7 @@ Run brx(Decoder& d);
 Run ret(Decoder& d);
 Run exit(Decoder& d);
 Run trap(Decoder& d);
+Run brkpt(Decoder& d);
 Run bar(Decoder& d);
 Run nanosleep(Decoder& d);
 Run fence(Decoder& d);

@@ -261,6 +261,11 @@ Box read_box(const BulkCopy& copy) {
     copy.fail("the tensor map has " + std::to_string(box.map.dimensions) +
               " dimensions; expected " + std::to_string(dimensions));
   }
+  if (!box.map.is_complete()) {
+    copy.fail(
+        "the tensor map is incomplete; expected tensormap.replace for each box_dim and "
+        "element_stride");
+  }
   for (int d = 0; d < dimensions; ++d) {
     box.first[d] = copy.warp.lanes<int32_t>(operation.list[kCoordinates + d])[copy.lane];
   }

@@ -15,6 +15,11 @@ void stop_kernel(Warp& warp, const Operation& operation) {
   fault(warp, __builtin_ctz(warp.mask), operation, "__trap()");
 }
 
+void stop_at_breakpoint(Warp& warp, const Operation& operation) {
+  fault(warp, __builtin_ctz(warp.mask), operation,
+        "brkpt: the thread is at a breakpoint, and no debugger is attached that continues it");
+}
+
 // Decodes bar.sync a{, b}; bar.arrive a, b; and bar.red.popc d, a{, b}, p.
 Run barrier_of_block(Decoder& d) {
   Operation& operation = d.operation;
@@ -93,6 +98,7 @@ Run exit(Decoder& d) {
   return nothing;
 }
 Run trap(Decoder&) { return stop_kernel; }
+Run brkpt(Decoder&) { return stop_at_breakpoint; }
 
 Run bar(Decoder& d) {
   if (d.has("cluster")) return barrier_of_cluster(d);

@@ -19,6 +19,14 @@ struct LaunchRequest {
   bool overlaps_previous = false;
 };
 
+/// The maximum number of blocks in a cluster of a device of compute capability 9.0 or later.
+constexpr size_t kMaxClusterSize = 8;
+
+/// Returns the number of threads or blocks in an extent.
+inline size_t volume(dim3 size) { return size_t{size.x} * size.y * size.z; }
+
+/// Returns the configuration of cudaLaunchKernelExC(); hints without effect are left out.
+LaunchRequest request_of(const cudaLaunchConfig_t& config);
 /// Launches a kernel. `arguments` is an array of pointers to the arguments.
 cudaError_t launch_kernel(const LaunchRequest& request, const void* kernel, void** arguments);
 /// Launches a kernel with its arguments in one buffer of `size` bytes, laid out like the members of

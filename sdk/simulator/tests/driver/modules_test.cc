@@ -148,6 +148,24 @@ TEST_F(DriverModules, AttributesAndOccupancyAreThoseOfTheRuntime) {
             cudaSuccess);
   EXPECT_EQ(blocks, of_runtime);
   EXPECT_EQ(blocks, 4);
+  CUlaunchAttribute of_two{};
+  of_two.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+  of_two.value.clusterDim = {2, 1, 1};
+  CUlaunchConfig config{};
+  config.gridDimX = config.gridDimY = config.gridDimZ = 2;
+  config.blockDimX = 256;
+  config.blockDimY = config.blockDimZ = 1;
+  config.sharedMemBytes = 50000;
+  config.attrs = &of_two;
+  config.numAttrs = 1;
+  int clusters = 0;
+  EXPECT_EQ(cuOccupancyMaxActiveClusters(&clusters, scale, &config), CUDA_SUCCESS);
+  EXPECT_EQ(clusters, 2 * CudaDevice().sm_count);
+  EXPECT_EQ(cuOccupancyMaxPotentialClusterSize(&clusters, scale, &config), CUDA_SUCCESS);
+  EXPECT_EQ(clusters, 8);
+  EXPECT_EQ(cuOccupancyMaxActiveClusters(&clusters, scale, nullptr), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuOccupancyMaxPotentialClusterSize(nullptr, scale, &config),
+            CUDA_ERROR_INVALID_VALUE);
   int threads = 0;
   EXPECT_EQ(cuOccupancyMaxPotentialBlockSize(&blocks, &threads, scale, nullptr, 0, 0),
             CUDA_SUCCESS);

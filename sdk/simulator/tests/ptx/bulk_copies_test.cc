@@ -234,8 +234,12 @@ TEST_F(PtxBulkCopies, AChangedTensorMap) {
   }
 }
 
-// All fields of a map of zeros, as Triton's kernels write them.
-TEST_F(PtxBulkCopies, ATensorMapOfAKernel) {
+// All fields of a map of zeros, as Triton's kernels write them. Without elemtype, the elements are
+// bytes.
+class PtxMapOfAKernel : public PtxBulkCopies, public testing::WithParamInterface<bool> {};
+TEST_P(PtxMapOfAKernel, HasTheStoredFields) {
+  const bool of_bytes = GetParam();
+  const int width = of_bytes ? 128 : 64;  // elements
   const std::vector<uint16_t> values = numbers(64 * 8);
   uint16_t *a = memory(values), *b = memory<uint16_t>(4096 + 64);
   std::string changes = "mov.u64 %y3, 0;\n";
@@ -253,16 +257,16 @@ TEST_F(PtxBulkCopies, ATensorMapOfAKernel) {
   };
   changes += "tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%r5], %a;\n";
   replace_by_register("rank", "", 1);  // one less than the number of dimensions
-  replace_by_register("box_dim", "0, ", 64);
+  replace_by_register("box_dim", "0, ", width);
   replace_by_register("box_dim", "1, ", 8);
-  replace_by_register("global_dim", "0, ", 64);
+  replace_by_register("global_dim", "0, ", width);
   replace_by_register("global_dim", "1, ", 8);
   changes +=
       "mov.u64 %y3, 128;\n"
       "tensormap.replace.tile.global_stride.shared::cta.b1024.b64 [%r5], 0, %y3;\n";
   replace_by_register("element_stride", "0, ", 1);
   replace_by_register("element_stride", "1, ", 1);
-  replace("elemtype", "6");  // f16
+  if (!of_bytes) replace("elemtype", "6");  // f16
   replace("interleave_layout", "0");
   replace("swizzle_mode", "3");  // 128 bytes
   replace("fill_mode", "0");
@@ -273,6 +277,7 @@ TEST_F(PtxBulkCopies, ATensorMapOfAKernel) {
     }
   }
 }
+INSTANTIATE_TEST_SUITE_P(Elements, PtxMapOfAKernel, testing::Bool());
 
 }  // namespace
 }  // namespace kernkit::simulator

@@ -282,6 +282,12 @@ TEST_F(PtxFaults, Trap) {
   EXPECT_EQ(fault(),
             "faulty: block [0, 0, 0], thread [33, 0, 0]: __trap() (faulty.cu:12) (seed 7)");
 }
+TEST_F(PtxFaults, Breakpoint) {
+  EXPECT_EQ(run("setp.eq.u32 %p1, %i, 33; @%p1 brkpt;", memory<int>(64)), cudaErrorLaunchFailure);
+  EXPECT_EQ(fault(),
+            "faulty: block [0, 0, 0], thread [33, 0, 0]: brkpt: the thread is at a breakpoint, and "
+            "no debugger is attached that continues it (faulty.cu:12)");
+}
 TEST_F(PtxFaults, CallsTooDeep) {
   PtxModule module(
       ".func deeper()\n{\n.local .align 8 .b8 mine[1000]; st.local.u32 [mine], 1; call deeper; "

@@ -80,6 +80,9 @@ TEST_F(PtxMbarrier, ParitiesBeforeTheFirstPhase) {
       "mbarrier.test_wait.parity.shared.b64 %p1, [%x1], 1; selp.u32 %x3, 2, 0, %p1;\n"
       "add.u32 %r, %r, %x3;";
   EXPECT_EQ(run_with("1", test), std::vector<uint32_t>(64, 2));
+  EXPECT_EQ(
+      run_with("1", "mbarrier.test_wait.parity.shared.b64 %p1, [%x1], -1; selp.u32 %r, 1, 0, %p1;"),
+      std::vector<uint32_t>(64, 1));
   EXPECT_EQ(run_with("1", "@%p0 mbarrier.arrive.shared.b64 _, [%x1]; bar.sync 0;\n" + test),
             std::vector<uint32_t>(64, 1));
 }
@@ -186,6 +189,17 @@ TEST_F(PtxMbarrier, ArrivalsOfCopies) {
                          wait_for("0") + kLoadOther,
                      64, in),
             expected);
+}
+
+// Lanes 0 to 15 initialise one object by one instruction, and lanes 16 to 31 another object.
+TEST_F(PtxMbarrier, LanesInitialiseAnObjectTogether) {
+  const std::vector<uint32_t> pending = run_with("1",
+                                                 "and.b32 %x3, %i, 16; add.u32 %x4, %x2, %x3;\n"
+                                                 "mbarrier.init.shared.b64 [%x4], 32;\n"
+                                                 "mbarrier.arrive.shared.b64 %y1, [%x4];\n"
+                                                 "mbarrier.pending_count.b64 %r, %y1;",
+                                                 32);
+  for (uint32_t i = 0; i < 32; ++i) EXPECT_EQ(pending[i], 32 - i % 16) << i;
 }
 
 TEST_F(PtxMbarrier, AnObjectIsInitialisedAgainAfterInval) {

@@ -352,6 +352,7 @@ TEST_F(PtxForms, OrderAndEnd) {
         "barrier.cluster.arrive; barrier.cluster.wait",
         "setp.eq.u32 %p, %i, 77; @%p exit",
         "setp.eq.u32 %p, %i, 77; @%p trap",
+        "setp.eq.u32 %p, %i, 77; @%p brkpt",
         "fence.sc.cta",
         "prefetch.global.L2 [%out]",
         "prefetchu.L1 [%out]",
