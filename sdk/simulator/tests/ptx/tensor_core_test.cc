@@ -28,6 +28,9 @@ uint32_t bits_of(const std::string& type) {
   return type == "f64" ? 64 : type == "f16" || type == "bf16" ? 16 : 32;
 }
 
+// Returns whether the code of an f64 is a NaN. PTX ISA leaves the bits of a NaN of f64 open.
+bool is_nan(uint64_t code) { return (code & 0x7fffffffffffffff) > 0x7ff0000000000000; }
+
 // The registers of a matrix, whose lines are the rows of A, C and D or the columns of B. A register
 // has 8 lines; each of four lanes has `adjacent` elements of a line, in `registers` registers.
 class Registers {
@@ -171,6 +174,7 @@ TEST_F(PtxTensorCore, SumsOfDevices) {
     size_t wrong = 0;
     for (size_t v = 0; v < vectors.size(); ++v) {
       if (results[v] == vectors[v].d) continue;
+      if (form.d == "f64" && is_nan(results[v]) && is_nan(vectors[v].d)) continue;
       if (++wrong <= 3) {
         ADD_FAILURE() << head << ", vector " << v << std::hex << ": expected " << vectors[v].d
                       << ", found " << results[v];
@@ -205,10 +209,10 @@ TEST_F(PtxTensorCore, SumsOfDevices) {
   EXPECT_GT(forms, 0u);
 }
 
-// 2^24 + 1 - 2^24: the sum in float loses 1, and so do tensor cores of compute capability 8.0, but
-// those of 9.0 have another bit.
+// 0.5 + 2^24 + 1 - 2^24: the sum in float is 0. With terms of 24 fraction bits, 0.5 is lost; with
+// 25 fraction bits, the sum is exact.
 TEST_F(PtxTensorCore, SumsDependOnTheCapability) {
-  Vector vector{{0x6c00, 0x3c00, 0x6c00}, {0x6c00, 0x3c00, 0xec00}, 0x3f800000, 0};
+  Vector vector{{0x6c00, 0x3c00, 0x6c00}, {0x6c00, 0x3c00, 0xec00}, 0x3f000000, 0};
   vector.a.resize(16);
   vector.b.resize(16);
   for (const int capability : {0, 80, 90}) {
@@ -217,7 +221,10 @@ TEST_F(PtxTensorCore, SumsDependOnTheCapability) {
     execution_target::runtime().set_device_summation(capability != 0);
     const Form form{"mma", capability, "f16", "f16", "f32", "f32", 16};
     const uint64_t result = multiply(form, {vector})[0];
-    EXPECT_EQ(result, capability == 0 ? 0u : 0x40000000u) << capability;
+    EXPECT_EQ(result, capability == 0    ? 0u
+                      : capability == 80 ? 0x3f800000u
+                                         : 0x3fc00000u)
+        << capability;
   }
 }
 
