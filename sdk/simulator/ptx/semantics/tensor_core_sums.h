@@ -20,8 +20,8 @@ struct TensorCoreSum {
   int result_bits;    // fraction bits of a result of kF32, which is truncated
 };
 
-/// Finds how a device adds products of elements of type `a`. Returns false if the summation is not
-/// known: products of 8-bit floats by mma, on other devices than those of compute capability 8.9.
+/// Finds how a device adds products of elements of type `a`. Returns false for products of 8-bit
+/// floats by mma on devices other than those of compute capability 8.9, which have no model.
 bool find_tensor_core_sum(int capability, Element a, bool is_warpgroup, TensorCoreSum* sum);
 
 /// A number as significand * 2^(exponent - 23).

@@ -196,7 +196,7 @@ void store_sums(Warp& warp, const Product& p, const uint32_t* d, const Sum* sums
 }
 
 // Adds A * B to the sums as the tensor cores of a compute capability do. Returns false for
-// capability 0, and for products whose summation is not known.
+// capability 0, and for an unsupported summation.
 inline bool add_as_device(int capability, const Product& p, const float* a, const float* b,
                           float* sums) {
   TensorCoreSum sum;
