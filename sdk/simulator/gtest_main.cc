@@ -23,6 +23,7 @@ class OnCpu : public ::testing::EmptyTestEventListener {
     runtime_->run_kernels(true);
     runtime_->set_seed(number_of("KERNKIT_SEED", 1), std::getenv("KERNKIT_SEED") == nullptr);
     runtime_->set_poison(static_cast<unsigned char>(number_of("KERNKIT_POISON", 0xcd)));
+    runtime_->set_device_summation(number_of("KERNKIT_DEVICE_SUMMATION", 0) != 0);
     runtime_->sample_blocks(1 << 16, 144);
   }
   void OnTestPartResult(const ::testing::TestPartResult& result) override {

@@ -56,7 +56,7 @@ def build(folder):
 
 def findings_of(program, *name, level="error"):
     """Returns the findings of all tools for one fault, or for the program without faults."""
-    arguments = argparse.Namespace(program=str(program), arguments=list(name), runtime=str(RUNTIME), seed=None, devices=None, capability=None,
+    arguments = argparse.Namespace(program=str(program), arguments=list(name), runtime=str(RUNTIME), seed=None, devices=None, capability=None, device_summation=None,
                                    nvcc_options="")
     levels = {"KERNKIT_RACECHECK_DETECT_LEVEL": level, "KERNKIT_SYNCCHECK_DETECT_LEVEL": level}
     code, results = run_with_tools(arguments, list(sanitize.DEFAULT_TOOLS), levels)

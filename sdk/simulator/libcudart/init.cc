@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Initialisation for programs without kernkit: loading this library creates devices on which
 // kernels run. Environment: KERNKIT_DEVICES, the number of devices; KERNKIT_CAPABILITY, 90 for
-// sm_90; KERNKIT_SEED and KERNKIT_POISON, see runtime.h.
+// sm_90; KERNKIT_SEED, KERNKIT_POISON and KERNKIT_DEVICE_SUMMATION, see runtime.h.
 #include "libcudart/init.h"
 
 #include <vector>
@@ -29,6 +29,7 @@ void start_runtime() {
   runtime->run_kernels(true);
   runtime->set_seed(number_of("KERNKIT_SEED", 0));
   runtime->set_poison(static_cast<unsigned char>(number_of("KERNKIT_POISON", 0xcd)));
+  runtime->set_device_summation(number_of("KERNKIT_DEVICE_SUMMATION", 0) != 0);
   state().keeps_records = false;
 }
 

@@ -168,7 +168,8 @@ ptx::PtxResult run_grid_of(const DeviceModule& module, const GridOfKernel& one,
                             heap_of(module.device),
                             children,
                             hooks.get(),
-                            one.kernel.instrumented.get()};
+                            one.kernel.instrumented.get(),
+                            settings.device_summation ? module.capability : 0};
   ptx::PtxResult result = ptx::run_grid(of_grid, one.is_cooperative, settings);
   ptx::flush_printed();
   if (ptx::tools != nullptr) ptx::tools->end(one.name, result.sentence, result.tool);

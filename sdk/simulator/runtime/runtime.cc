@@ -89,6 +89,11 @@ void CudaRuntime::set_poison(unsigned char byte) {
   state().settings.poison = byte;
 }
 
+void CudaRuntime::set_device_summation(bool on) {
+  const Lock lock(state().mutex);
+  state().settings.device_summation = on;
+}
+
 void CudaRuntime::set_watchdog(double seconds) {
   const Lock lock(state().mutex);
   state().settings.watchdog = seconds;

@@ -20,6 +20,7 @@ struct Settings {
   uint64_t sampled_grid = 0;    // largest grid that runs in full [blocks]; 0 for no limit
   unsigned sampled_blocks = 0;  // number of blocks of a larger grid that run
   bool spreads = false;         // whether PTX blocks use all processors with a seed, see set_seed()
+  bool device_summation = false;  // see CudaRuntime::set_device_summation()
 };
 
 /// Returns the number of threads in a block of this size, or of blocks in a grid of this size.

@@ -183,6 +183,13 @@ def test_a_missing_function_is_reported_once(root, runtime):
         "are not supported: load the data from memory of cudaMalloc()\n")
 
 
+@pytest.mark.parametrize("options, expected", [([], "None"), (["--device-summation"], "1")], ids=["default", "as the device"])
+def test_an_option_selects_sums_of_the_device(root, runtime, monkeypatch, options, expected):
+    monkeypatch.delenv("KERNKIT_DEVICE_SUMMATION", raising=False)
+    code = "import os; print(os.environ.get('KERNKIT_DEVICE_SUMMATION'))"
+    assert kernkit_run(root, "--runtime", runtime, *options, sys.executable, "-c", code).stdout == expected + "\n"
+
+
 SWEEP = """
 import ctypes, sys
 runtime = ctypes.CDLL("libcudart.so.13")

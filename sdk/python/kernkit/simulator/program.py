@@ -118,7 +118,7 @@ def brings_its_runtime(path: pathlib.Path) -> bool:
 def environment_for(arguments: argparse.Namespace, runtime: Optional[pathlib.Path], capability: int) -> Dict[str, str]:
     environment = dict(os.environ)
     options = {"KERNKIT_SEED": arguments.seed, "KERNKIT_DEVICES": arguments.devices,
-            "KERNKIT_CAPABILITY": arguments.capability}  # fmt: skip
+            "KERNKIT_CAPABILITY": arguments.capability, "KERNKIT_DEVICE_SUMMATION": arguments.device_summation}  # fmt: skip
     if capability > 90:
         environment.setdefault("KERNKIT_CAPABILITY", str(capability))
     environment.update({name: value for name, value in options.items() if value is not None})
@@ -227,6 +227,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--devices", metavar="N", help="number of devices (default: 1)")
     parser.add_argument("--capability", metavar="N", help="the devices' compute capability, as in 90 (default: 90, "
                         "or the program's newest PTX)")  # fmt: skip
+    parser.add_argument("--device-summation", action="store_const", const="1", help="add in mma and wgmma as the tensor cores of "
+                        "the devices' compute capability do (default: exact products, added in float)")  # fmt: skip
     parser.add_argument("--runtime", metavar="FILE", help=f"an existing {RUNTIME} (default: build the runtime once)")
     parser.add_argument("--nvcc-options", default="", metavar="OPTIONS", help="options of nvcc for a .cu file, as in "
                         "--nvcc-options='-I include -std=c++20'")  # fmt: skip

@@ -39,6 +39,8 @@ struct Launch {
   ChildLaunches* children = nullptr;  // launches by threads of the grid
   LaunchHooks* hooks = nullptr;       // hooks of tools; null for an uninstrumented kernel
   const InstrumentedKernel* instrumented = nullptr;
+  // Compute capability whose tensor cores mma and wgmma reproduce; 0 for sums in float.
+  int summation = 0;
 };
 
 /// The state of a barrier from the first arrival until the barrier opens. Ended threads do not

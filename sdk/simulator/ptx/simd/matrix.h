@@ -13,6 +13,7 @@
 #include "kernkit/types/small_float.h"
 #include "ptx/machine/block.h"
 #include "ptx/machine/kernel.h"
+#include "ptx/semantics/tensor_core_sums.h"
 #include "ptx/simd/fragment_layout.h"
 #include "ptx/simd/half_formats.h"
 #include "ptx/simd/lanes.h"
@@ -194,6 +195,22 @@ void store_sums(Warp& warp, const Product& p, const uint32_t* d, const Sum* sums
   });
 }
 
+// Adds A * B to the sums as the tensor cores of a compute capability do. Returns false for
+// capability 0, and for an unsupported summation.
+inline bool add_as_device(int capability, const Product& p, const float* a, const float* b,
+                          float* sums) {
+  TensorCoreSum sum;
+  if (capability == 0 || !find_tensor_core_sum(capability, p.a, false, &sum)) return false;
+  for (uint32_t row = 0; row < p.m; ++row) {
+    for (uint32_t column = 0; column < p.n; ++column) {
+      float& of_element = sums[row * p.n + column];
+      of_element = add_products(sum, p.k, {p.a, a + row * p.k, 1}, {p.b, b + column, p.n},
+                                of_element, p.c, p.d);
+    }
+  }
+  return true;
+}
+
 inline void multiply_floats(Warp& warp, const Operation& operation) {
   need_full_warp(warp, operation);
   const Product p = Product::unpack(operation.offset);
@@ -205,7 +222,7 @@ inline void multiply_floats(Warp& warp, const Operation& operation) {
   } else {
     load_sums<float>(warp, p, registers.c, sums, [](float c) { return c; });
   }
-  multiply<Floats>(p, a, b, sums);
+  if (!add_as_device(warp.block->launch.summation, p, a, b, sums)) multiply<Floats>(p, a, b, sums);
   if (p.d == Element::kF16) {
     store_sums<Half>(warp, p, registers.d, sums, [](float sum) { return Half::from(sum); });
   } else {

@@ -126,6 +126,27 @@ void multiply(const WarpgroupProduct& p, const X* a, const X* b, const Sums& sum
   }
 }
 
+// Adds A * B to the sums as multiply() does, or as the tensor cores of the compute capability
+// Launch::summation do.
+template <class Sums>
+void add_to_sums(Warp& warp, const WarpgroupProduct& p, const float* a, const float* b,
+                 const Sums& sums_of) {
+  const int capability = warp.block->launch.summation;
+  TensorCoreSum sum;
+  if (capability == 0 || !find_tensor_core_sum(capability, p.a, true, &sum))
+    return multiply<Floats>(p, a, b, sums_of);
+  const uint32_t depth = kDepthBytes / 4 * elements_of_register(p.a);
+  for (uint32_t i = 0; i < 4u * p.columns; ++i) {
+    const uint32_t block = i / 4, half = i / 2 % 2, parity = i % 2;
+    float* const sums = sums_of(block, half, parity);
+    for (uint32_t l = 0; l < 32; ++l) {
+      const uint32_t row = l / 4 + 8 * half, column = 8 * block + l % 4 * 2 + parity;
+      sums[l] = add_products(sum, depth, {p.a, a + row * depth, 1}, {p.b, b + column * depth, 1},
+                             sums[l], p.d, p.d);
+    }
+  }
+}
+
 inline bool keeps_sums(Warp& warp, const Operation& operation) {
   const uint32_t bits = warp.predicate(operation.src2);
   return ((operation.negated ? ~bits : bits) & 1) != 0;
@@ -147,7 +168,7 @@ inline void multiply_floats(Warp& warp, const Operation& operation) {
       for (uint32_t r = 0; r < p.registers; ++r)
         std::memset(warp.lanes<float>(registers[r]), 0, 128);
     }
-    multiply<Floats>(p, a, b, [&](uint32_t block, uint32_t half, uint32_t parity) {
+    add_to_sums(warp, p, a, b, [&](uint32_t block, uint32_t half, uint32_t parity) {
       return warp.lanes<float>(registers[4 * block + 2 * half + parity]);
     });
     for (uint32_t r = 0; r < p.registers; ++r) {
@@ -164,7 +185,7 @@ inline void multiply_floats(Warp& warp, const Operation& operation) {
       sums[2 * r + 1][l] = keeps ? halves[2 * l + 1].value() : 0;
     }
   }
-  multiply<Floats>(p, a, b, [&](uint32_t block, uint32_t half, uint32_t parity) {
+  add_to_sums(warp, p, a, b, [&](uint32_t block, uint32_t half, uint32_t parity) {
     return sums[4 * block + 2 * half + parity];
   });
   for (uint32_t r = 0; r < p.registers; ++r) {

@@ -142,6 +142,10 @@ class CudaRuntime {
   /// by default. A result that changes with the byte depends on uninitialised memory. Shared memory
   /// is filled with byte ^ 0x5a. Throws nothing.
   void set_poison(unsigned char byte);
+  /// Sets whether later kernels compiled by nvcc add in mma and wgmma as the tensor cores of the
+  /// device's compute capability do: with fewer bits, in groups of products. The default, false,
+  /// adds exact products in float. Throws nothing.
+  void set_device_summation(bool on);
   /// Sets the time without progress after which a kernel is stopped with a fault [s], for kernels
   /// that begin later; positive, which is not checked; 20 by default. Progress means that a CUDA
   /// thread starts, ends, synchronises at a barrier or a warp function, or changes memory by an
