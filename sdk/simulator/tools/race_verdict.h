@@ -18,6 +18,8 @@ enum class RaceReason : uint8_t {
   kCopy,        // order after an asynchronous copy that its warp has not waited for
   kScope,       // a scope of the strong accesses that includes both threads
   kFenceScope,  // a wider scope of the first block's fence, which has block scope
+  kClusterScope,       // a scope that includes both threads, in place of cluster
+  kClusterFenceScope,  // a wider scope of the first block's fence, which has cluster scope
   kAcquire,     // only an acquire fence
   kMixed,       // equal sizes of the strong accesses, which overlap in part
   kProducts,    // order after products of wgmma that no warp has waited for
@@ -33,6 +35,10 @@ inline const char* text_of(RaceReason reason) {
     case RaceReason::kScope: return ", with scope cta, and the threads are in different blocks";
     case RaceReason::kFenceScope:
       return ", with a fence of scope cta between, and the threads are in different blocks";
+    case RaceReason::kClusterScope:
+      return ", with scope cluster, and the threads are in different clusters";
+    case RaceReason::kClusterFenceScope:
+      return ", with a fence of scope cluster between, and the threads are in different clusters";
     case RaceReason::kAcquire: return ", with no acquire fence between that orders them";
     case RaceReason::kMixed: return ", which overlap in part: no access is atomic for the other";
     case RaceReason::kProducts: return ", with no wgmma.wait_group between that orders them";
