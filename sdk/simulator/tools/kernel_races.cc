@@ -745,12 +745,12 @@ class KernelRaces::OfBlock : public BlockHooks {
       if (kind == AccessKind::kLoad) {
         for (uint32_t i = 0; i < count; ++i, ++cell, now.at += step) {
           // The most frequent case: a word that is only read, for the first time or in order.
-          if (continues && traits.access != AccessKind::kCopy) observe<kShared>(*cell, now, step);
           const bool is_new = cell->first_read == 0 || cell->first_read >> 5 == ordered_;
           if (is_new && (cell->written | cell->last_read) == 0) {
             cell->first_read = now.id;
           } else {
             load<kShared>(cell, &now);
+            if (continues && traits.access != AccessKind::kCopy) observe<kShared>(*cell, now, step);
           }
         }
         continue;
@@ -760,8 +760,8 @@ class KernelRaces::OfBlock : public BlockHooks {
       // A cas that changes nothing counts as a load, since a cas that fails stores nothing.
       if (traits.is_cas && is_known && std::memcmp(before, memory_at(kSpace, at), bytes) == 0) {
         for (uint32_t i = 0; i < count; ++i, now.at += step) {
-          if (continues) observe<kShared>(cell[i], now, step);
           load<kShared>(cell + i, &now);
+          if (continues) observe<kShared>(cell[i], now, step);
         }
         continue;
       }
@@ -798,9 +798,8 @@ class KernelRaces::OfBlock : public BlockHooks {
   uint64_t cluster_of(uint64_t block) const {
     const dim3 grid = block_.launch.grid, cluster = block_.launch.cluster;
     const uint64_t x = block % grid.x, y = block / grid.x % grid.y, z = block / grid.x / grid.y;
-    return x / cluster.x +
-           uint64_t{grid.x / cluster.x} *
-               (y / cluster.y + uint64_t{grid.y / cluster.y} * (z / cluster.z));
+    return x / cluster.x + uint64_t{grid.x / cluster.x} *
+                               (y / cluster.y + uint64_t{grid.y / cluster.y} * (z / cluster.z));
   }
   // Returns whether the scope of a strong access includes the thread of another access.
   bool includes(const AccessRecord& access, const AccessRecord& other) const {
@@ -875,7 +874,11 @@ class KernelRaces::OfBlock : public BlockHooks {
       return {is_info ? RaceVerdict::kInfo : RaceVerdict::kSilent,
               lenient ? RaceReason::kAcquire : reason};
     }
-    if (lenient) return {RaceVerdict::kWarn, RaceReason::kAcquire};
+    if (lenient) {
+      const bool by_barrier =
+          order_.has_acquired_by_barrier(now.warp, before.block, before.warp, before.time);
+      return {RaceVerdict::kWarn, by_barrier ? RaceReason::kPublisher : RaceReason::kAcquire};
+    }
     return {RaceVerdict::kError, reason};
   }
   RaceVerdict judge_launches(const AccessRecord& before, const AccessRecord& now,

@@ -32,6 +32,7 @@ void BlockOrder::begin_lenient() {
   lenient_ = strict_;
   by_cas_.assign(kMostWarps, {});
   for (Clock& clock : by_cas_) clock.block = block_;
+  by_barrier_ = by_cas_;
   for (auto& [number, barrier] : barriers_) barrier.lenient = barrier.strict;
 }
 
@@ -53,12 +54,15 @@ void BlockOrder::synchronise(unsigned warp, uint32_t lanes) {
 }
 
 // PTX ISA 8.9.4, item 2: the barrier operations synchronise. A fence before the barrier begins no
-// release pattern of another thread's write after the barrier (8.8).
+// release pattern of another thread's write after the barrier (8.8): Released::by_barrier.
 void BlockOrder::arrive(unsigned warp, uint32_t barrier, bool only) {
   Barrier& arrivals = barriers_[barrier];
   arrivals.strict.block = arrivals.lenient.block = block_;
   arrivals.strict.join(strict_[warp]);
   if (is_lenient_) arrivals.lenient.join(lenient_[warp]);
+  arrivals.fences.narrow.add(fences_[warp].narrow);
+  arrivals.fences.cluster.add(fences_[warp].cluster);
+  arrivals.fences.wide.add(fences_[warp].wide);
   arrivals.fenced.add(fenced_[warp]);
   if (only) {
     tick(warp);
@@ -76,6 +80,12 @@ void BlockOrder::open(uint32_t barrier) {
     const auto warp = static_cast<unsigned>(__builtin_ctz(remaining));
     strict_[warp].join(arrivals.strict);
     if (is_lenient_) lenient_[warp].join(arrivals.lenient);
+    const auto add = [](Released* to, const Released& from) {
+      to->by_barrier = joined(to->by_barrier, joined(from.strict, from.by_barrier));
+    };
+    add(&fences_[warp].narrow, arrivals.fences.narrow);
+    add(&fences_[warp].cluster, arrivals.fences.cluster);
+    add(&fences_[warp].wide, arrivals.fences.wide);
     fenced_[warp].add(arrivals.fenced);
     at_barrier_[warp] = all;
     tick(warp);
@@ -122,7 +132,15 @@ void BlockOrder::note_fence(unsigned warp, ThreadScope scope) {
 void BlockOrder::acquire(unsigned warp, const Released& released) {
   if (released.strict != nullptr) strict_[warp].join(*released.strict);
   if (is_lenient_ && released.lenient != nullptr) lenient_[warp].join(*released.lenient);
+  acquire_by_barrier(warp, released);
   fenced_[warp].add(released.fenced);
+}
+
+void BlockOrder::acquire_by_barrier(unsigned warp, const Released& released) {
+  if (released.by_barrier == nullptr) return;
+  begin_lenient();
+  lenient_[warp].join(*released.by_barrier);
+  by_barrier_[warp].join(*released.by_barrier);
 }
 
 void BlockOrder::fence_proxies(unsigned warp, uint8_t spaces) {
@@ -188,6 +206,7 @@ void BlockOrder::acquire(unsigned warp, const Fences& found, const OrderTraits& 
   }
   begin_lenient();
   for (const Released* released : {&found.narrow, &of_cluster, &wide}) {
+    acquire_by_barrier(warp, *released);
     if (released->lenient == nullptr) continue;
     lenient_[warp].join(*released->lenient);
     if (traits.is_cas) by_cas_[warp].join(*released->lenient);

@@ -39,16 +39,18 @@ struct ProxyClocks {
 };
 
 /// The clocks that release patterns on a location have released. `lenient` also includes clocks
-/// that the releasing warps got by strong reads without an acquire fence.
+/// that the releasing warps got by strong reads without an acquire fence. `by_barrier` has what
+/// other threads released by fences before a barrier, which orders at the level `warn` only.
 struct Released {
-  SharedClock strict, lenient;
+  SharedClock strict, lenient, by_barrier;
   ProxyClocks fenced;
   void add(const Released& other) {
     strict = joined(strict, other.strict);
     lenient = joined(lenient, other.lenient);
+    by_barrier = joined(by_barrier, other.by_barrier);
     fenced.add(other.fenced);
   }
-  bool is_empty() const { return strict == nullptr; }
+  bool is_empty() const { return strict == nullptr && by_barrier == nullptr; }
 };
 
 /// The releases of a launch that threads of every block can acquire.
@@ -95,7 +97,7 @@ class LaunchOrder {
   std::unordered_map<uint64_t, Location> locations_;  // locations by address of global memory
   std::unordered_map<uint64_t, FenceTimes> fences_;   // fence times by key_of() of the warp
   bool has_clusters_ = false;
-  std::unordered_map<uint64_t, Released> clusters_;   // by number of the cluster
+  std::unordered_map<uint64_t, Released> clusters_;  // by number of the cluster
   std::vector<Completion> completions_;
 };
 
@@ -126,6 +128,11 @@ class BlockOrder {
   /// fence follows.
   bool has_acquired_by_cas(unsigned warp, uint64_t block, unsigned other, uint32_t time) const {
     return is_lenient_ && by_cas_[warp].has(block, other, time);
+  }
+  /// Returns whether has_acquired_leniently() is true because of a fence before a barrier, whose
+  /// thread is not the thread that wrote after the barrier.
+  bool has_acquired_by_barrier(unsigned warp, uint64_t block, unsigned other, uint32_t time) const {
+    return is_lenient_ && by_barrier_[warp].has(block, other, time);
   }
   /// Returns whether operations of lane `other` at `time` happened before the current operation of
   /// `lane`.
@@ -207,6 +214,7 @@ class BlockOrder {
   static constexpr uint64_t kOfShared = uint64_t{1} << 63, kOfCluster = uint64_t{1} << 62;
   struct Barrier {
     Clock strict, lenient;
+    Fences fences;
     ProxyClocks fenced;
     uint32_t waiting = 0;
   };
@@ -220,14 +228,16 @@ class BlockOrder {
   Released now(unsigned warp) const;
   void note_fence(unsigned warp, ThreadScope scope);
   void acquire(unsigned warp, const Released& released);
+  void acquire_by_barrier(unsigned warp, const Released& released);
 
   LaunchOrder& all_;
   uint64_t block_ = 0, cluster_ = 0;
   std::vector<Clock> strict_{kMostWarps};
-  // lenient_ also has the clocks that strong reads without an acquire fence found; by_cas_ has only
-  // the clocks that cas operations found. Both are unused until is_lenient_ is true.
+  // lenient_ also has what strong reads without an acquire fence found, and by_cas_ only what cas
+  // operations found; by_barrier_ has Released::by_barrier. All are unused until is_lenient_ is
+  // true.
   bool is_lenient_ = false;
-  std::vector<Clock> lenient_, by_cas_;
+  std::vector<Clock> lenient_, by_cas_, by_barrier_;
   std::vector<Fences> fences_{kMostWarps};
   std::vector<ProxyClocks> fenced_{kMostWarps};
   bool notes_barriers_ = false;
