@@ -112,6 +112,11 @@ class BlockHooks {
   /// Called when lanes of a warp have arrived at a barrier. `only`: the lanes do not wait for the
   /// barrier.
   virtual void arrives(const Warp& /*warp*/, uint32_t /*barrier*/, bool /*only*/) {}
+  /// Called when lanes of a warp have arrived at barrier.cluster. `releases`: the arrival is without
+  /// `.relaxed`.
+  virtual void arrives_at_cluster(const Warp& /*warp*/, bool /*releases*/) {}
+  /// Called when lanes of a warp leave a wait for barrier.cluster.
+  virtual void leaves_cluster_barrier(const Warp& /*warp*/) {}
   /// Called when all threads that a barrier expects have arrived.
   virtual void opens(uint32_t /*barrier*/) {}
   /// Called when a bulk copy, or another block of the cluster, stored `bytes` bytes at offset `at`

@@ -106,12 +106,8 @@ class KernelRaces::OfBlock : public BlockHooks {
     const dim3 grid = block_.launch.grid;
     number_ =
         block_.index.x + uint64_t{grid.x} * (block_.index.y + uint64_t{grid.y} * block_.index.z);
-    const dim3 cluster = block_.launch.cluster;
-    cluster_ = block_.index.x / cluster.x +
-               uint64_t{grid.x / cluster.x} *
-                   (block_.index.y / cluster.y +
-                    uint64_t{grid.y / cluster.y} * (block_.index.z / cluster.z));
-    order_.start(number_, of_lanes_);
+    cluster_ = cluster_of(number_);
+    order_.start(number_, cluster_, of_lanes_);
     for (OfWarp& warp : warps_) {
       warp.copies = {};
       warp.products.clear();
@@ -125,23 +121,22 @@ class KernelRaces::OfBlock : public BlockHooks {
     shared_records_.resize(1);
     readers_.resize(1);
     same_value_.clear();
+    observers_.clear();
   }
   void synchronises(const Warp& warp, uint32_t lanes) override {
     order_.synchronise(warp.number, lanes);
   }
   void arrives(const Warp& warp, uint32_t barrier, bool only) override {
     order_.arrive(warp.number, barrier, only);
-    if (barrier != Block::kClusterBarrier) return;
-    if (is_of_cluster(barrier)) {
-      all_.order_.join_cluster(cluster_, order_.clock(warp.number), order_.fenced(warp.number));
-    }
-    order_.tick(warp.number);  // accesses between barrier.cluster.arrive and wait are unordered
+  }
+  void arrives_at_cluster(const Warp& warp, bool releases) override {
+    order_.arrive_at_cluster(warp.number, cluster_, releases);
+  }
+  void leaves_cluster_barrier(const Warp& warp) override {
+    order_.leave_cluster_barrier(warp.number);
   }
   void opens(uint32_t barrier) override {
-    if (is_of_cluster(barrier)) {
-      order_.acquire_at_barrier(barrier, all_.order_.cluster(cluster_),
-                                all_.order_.fenced_of_cluster(cluster_));
-    }
+    if (barrier == Block::kClusterBarrier) return order_.open_cluster(cluster_);
     order_.open(barrier);
   }
 
@@ -290,10 +285,6 @@ class KernelRaces::OfBlock : public BlockHooks {
   // Flag: RaceCell::last_read is an index of readers_.
   static constexpr uint32_t kList = uint32_t{1} << 31;
 
-  // Returns whether a barrier is barrier.cluster in a cluster of several blocks.
-  bool is_of_cluster(uint32_t barrier) const {
-    return barrier == Block::kClusterBarrier && block_.cluster->size() > 1;
-  }
   void note(Warp& warp, const Operation& operation, const Traits& traits) {
     OfWarp& state = warps_[warp.number];
     switch (traits.does) {
@@ -486,6 +477,7 @@ class KernelRaces::OfBlock : public BlockHooks {
   }
   // A fence counts for all initialisations that happened before it in the cluster.
   void fence_inits(const Warp& warp) {
+    order_.fence_inits(warp.number);
     for (auto& [at, init] : inits_) {
       init.is_fenced =
           init.is_fenced || init.record.warp == warp.number ||
@@ -758,6 +750,7 @@ class KernelRaces::OfBlock : public BlockHooks {
             cell->first_read = now.id;
           } else {
             load<kShared>(cell, &now);
+            if (continues && traits.access != AccessKind::kCopy) observe<kShared>(*cell, now, step);
           }
         }
         continue;
@@ -766,7 +759,10 @@ class KernelRaces::OfBlock : public BlockHooks {
       const unsigned char* before = old + size_t{kMostBytes} * lane;
       // A cas that changes nothing counts as a load, since a cas that fails stores nothing.
       if (traits.is_cas && is_known && std::memcmp(before, memory_at(kSpace, at), bytes) == 0) {
-        for (uint32_t i = 0; i < count; ++i, now.at += step) load<kShared>(cell + i, &now);
+        for (uint32_t i = 0; i < count; ++i, now.at += step) {
+          load<kShared>(cell + i, &now);
+          if (continues) observe<kShared>(cell[i], now, step);
+        }
         continue;
       }
       for (uint32_t i = 0; i < count; ++i, now.at += step) {
@@ -795,9 +791,20 @@ class KernelRaces::OfBlock : public BlockHooks {
     return i;
   }
 
+  // PTX ISA 8.5: scope cluster includes the threads of the cluster only.
+  bool are_of_one_cluster(const AccessRecord& a, const AccessRecord& b) const {
+    return a.block == b.block || cluster_of(a.block) == cluster_of(b.block);
+  }
+  uint64_t cluster_of(uint64_t block) const {
+    const dim3 grid = block_.launch.grid, cluster = block_.launch.cluster;
+    const uint64_t x = block % grid.x, y = block / grid.x % grid.y, z = block / grid.x / grid.y;
+    return x / cluster.x + uint64_t{grid.x / cluster.x} *
+                               (y / cluster.y + uint64_t{grid.y / cluster.y} * (z / cluster.z));
+  }
   // Returns whether the scope of a strong access includes the thread of another access.
   bool includes(const AccessRecord& access, const AccessRecord& other) const {
     if (access.launch == other.launch) {
+      if (access.scope == ThreadScope::kCluster) return are_of_one_cluster(access, other);
       return access.scope >= ThreadScope::kDevice ||
              (access.is_strong() && access.block == other.block);
     }
@@ -867,7 +874,11 @@ class KernelRaces::OfBlock : public BlockHooks {
       return {is_info ? RaceVerdict::kInfo : RaceVerdict::kSilent,
               lenient ? RaceReason::kAcquire : reason};
     }
-    if (lenient) return {RaceVerdict::kWarn, RaceReason::kAcquire};
+    if (lenient) {
+      const bool by_barrier =
+          order_.has_acquired_by_barrier(now.warp, before.block, before.warp, before.time);
+      return {RaceVerdict::kWarn, by_barrier ? RaceReason::kPublisher : RaceReason::kAcquire};
+    }
     return {RaceVerdict::kError, reason};
   }
   RaceVerdict judge_launches(const AccessRecord& before, const AccessRecord& now,
@@ -891,14 +902,24 @@ class KernelRaces::OfBlock : public BlockHooks {
   RaceReason reason_of(const AccessRecord& before, const AccessRecord& now) const {
     if (before.time == AccessRecord::kPending) return RaceReason::kCopy;
     if (before.is_strong() && now.is_strong()) {
-      if (!includes(before, now) || !includes(now, before)) return RaceReason::kScope;
+      const AccessRecord* narrow = !includes(before, now)   ? &before
+                                   : !includes(now, before) ? &now
+                                                            : nullptr;
+      if (narrow != nullptr) {
+        return narrow->scope == ThreadScope::kCluster ? RaceReason::kClusterScope
+                                                      : RaceReason::kScope;
+      }
       if (before.element_bytes != now.element_bytes) return RaceReason::kMixed;
     }
     if (before.block == now.block) return RaceReason::kBarrier;
     const LaunchOrder::FenceTimes fences = all_.order_.fences_of(before.block, before.warp);
-    return fences.of_block >= before.time && fences.of_device < before.time
-               ? RaceReason::kFenceScope
-               : RaceReason::kBlocks;
+    if (fences.of_device >= before.time || fences.of_block < before.time) {
+      return RaceReason::kBlocks;
+    }
+    if (block_.cluster->size() == 1 || fences.of_cluster < before.time) {
+      return RaceReason::kFenceScope;
+    }
+    return are_of_one_cluster(before, now) ? RaceReason::kBlocks : RaceReason::kClusterFenceScope;
   }
   bool may_run(const WorkId& work) const {
     return all_.may_overlap_ && all_.cells_.launch(all_.launch_).may_run_with(work);
@@ -912,6 +933,11 @@ class KernelRaces::OfBlock : public BlockHooks {
     if (before >> 5 == ordered_) return {};
     const AccessRecord& record = record_of<kShared>(before);
     RaceVerdict verdict = judge<kShared>(record, before, *now);
+    if (verdict.is_reported(all_.least_) && !observers<kShared>().is_empty()) {
+      judge_observed<kShared>(record, before, *now, &verdict);
+      // Another cell may have the same earlier access, and no observation of the access.
+      if (verdict.kind == RaceVerdict::kOrdered) return verdict;
+    }
     if (verdict.kind == RaceVerdict::kOrdered) {
       const bool same_warp = record.warp == now->record->warp && record.block == number_ &&
                              record.launch == all_.launch_;
@@ -924,6 +950,56 @@ class KernelRaces::OfBlock : public BlockHooks {
       now->reported = true;
     }
     return verdict;
+  }
+  // PTX ISA 8.9.5, item 2 of causality order: a write precedes an access to the same memory if a
+  // strong read has observed the write (8.9.2) and precedes the access in base causality order.
+  template <bool kShared>
+  void judge_observed(const AccessRecord& record, uint32_t before, const Now& now,
+                      RaceVerdict* verdict) {
+    if (record.is_async() || record.launch != all_.launch_ || now.record->launch != all_.launch_) {
+      return;
+    }
+    bool lenient = false;
+    const unsigned warp = now.record->warp;
+    const bool ordered =
+        observers<kShared>().any(now.at, before, [&](const Observers::Observer& observer) {
+          const uint64_t block = observer.block;
+          if (block == number_ && observer.warp == warp) {
+            return order_.lane_has_acquired(warp, now.lane, observer.lane, observer.time);
+          }
+          lenient =
+              lenient || order_.has_acquired_leniently(warp, block, observer.warp, observer.time);
+          return order_.has_acquired(warp, block, observer.warp, observer.time);
+        });
+    if (ordered) {
+      *verdict = {};
+    } else if (lenient && verdict->kind == RaceVerdict::kError) {
+      *verdict = {RaceVerdict::kWarn, RaceReason::kAcquire};
+    }
+  }
+  // Records that the strong load `now` of a cell has observed the last write, if the write does not
+  // already precede the load.
+  template <bool kShared>
+  void observe(const RaceCell& cell, const Now& now, uint32_t bytes) {
+    const uint32_t last = cell.also_written != 0 ? cell.also_written : cell.written;
+    const AccessRecord &write = record_of<kShared>(last), &read = *now.record;
+    if (write.launch != read.launch || (write.block == read.block && write.warp == read.warp) ||
+        order_.has_acquired(read.warp, write.block, write.warp, write.time)) {
+      return;
+    }
+    observers<kShared>().add(now.at, bytes, last, {read.block, now.lane, read.time, read.warp});
+  }
+  // Removes the observations of writes that are no longer in a cell.
+  template <bool kShared>
+  void forget_observers(const RaceCell& cell, uint32_t written, uint64_t at, uint32_t bytes) {
+    observers<kShared>().remove(at, bytes, [&](uint32_t write) {
+      return write == written || (write != cell.written && write != cell.also_written);
+    });
+  }
+  template <bool kShared>
+  Observers& observers() {
+    if constexpr (kShared) return memory_->observers_;
+    return all_.observers_;
   }
   // Returns whether an earlier access remains in its cell: it is unordered with the new access, and
   // no race was reported.
@@ -1052,6 +1128,7 @@ class KernelRaces::OfBlock : public BlockHooks {
     }
     if (!same && !same_value<kShared>().empty()) same_value<kShared>().erase(at);
     *cell = {kept != 0 ? kept : now->id, kept != 0 ? now->id : 0, reads[0], reads[1]};
+    if (!observers<kShared>().is_empty()) forget_observers<kShared>(*cell, now->id, at, bytes);
   }
   template <bool kShared>
   void add_writer(uint64_t at, const AccessRecord& access) {
@@ -1100,6 +1177,7 @@ class KernelRaces::OfBlock : public BlockHooks {
   std::vector<AccessRecord> shared_records_{1};
   std::vector<Readers> readers_{1};
   std::unordered_map<uint64_t, std::unordered_set<uint64_t>> same_value_;  // of shared memory
+  Observers observers_;                                                    // of shared memory
   Touched touched_[kMostTouchedOfAll];
   int touched_count_ = 0;
   std::vector<unsigned char> old_;  // bytes at the lanes' addresses before a store
@@ -1142,19 +1220,18 @@ KernelRaces::KernelRaces(std::shared_ptr<const InstrumentedKernel> instrumented,
 }
 KernelRaces::~KernelRaces() { races_.add_to(ledgers_); }
 
-// Replaces scope `cluster` by scope `gpu`, for clusters of several blocks, and also the scope of
-// mbarriers without a scope.
+// Replaces the scope of mbarriers without a scope by `cluster`, for clusters of several blocks.
 void KernelRaces::widen_scopes() {
   for (Traits& traits : traits_) {
-    if (traits.is_mbarrier && traits.is_strong()) traits.scope = ThreadScope::kDevice;
-    for (ThreadScope* scope : {&traits.scope, &traits.fence_scope}) {
-      if (*scope == ThreadScope::kCluster) *scope = ThreadScope::kDevice;
-    }
+    if (traits.is_mbarrier && traits.is_strong()) traits.scope = ThreadScope::kCluster;
   }
 }
 
 std::unique_ptr<BlockHooks> KernelRaces::block_hooks(Block& block) {
-  if (block.cluster->size() > 1) widen_scopes();
+  if (block.cluster->size() > 1) {
+    widen_scopes();
+    order_.keep_clusters();
+  }
   return std::make_unique<OfBlock>(*this, block);
 }
 

@@ -6,17 +6,20 @@
 
 namespace kernkit::simulator::ptx {
 
-void BlockOrder::start(uint64_t block, bool lanes) {
+void BlockOrder::start(uint64_t block, uint64_t cluster, bool lanes) {
   block_ = block;
+  cluster_ = cluster;
   for (unsigned w = 0; w < kMostWarps; ++w) {
     strict_[w] = {};
     strict_[w].block = block;
     strict_[w].times[w] = 1;
     fences_[w] = pending_[w] = {};
     fenced_[w] = {};
+    inits_[w] = {};
     at_barrier_[w] = nullptr;
     own_releases_[w].clear();
   }
+  opened_ = {};
   is_lenient_ = false;
   barriers_.clear();
   local_.clear();
@@ -29,6 +32,7 @@ void BlockOrder::begin_lenient() {
   lenient_ = strict_;
   by_cas_.assign(kMostWarps, {});
   for (Clock& clock : by_cas_) clock.block = block_;
+  by_barrier_ = by_cas_;
   for (auto& [number, barrier] : barriers_) barrier.lenient = barrier.strict;
 }
 
@@ -49,13 +53,15 @@ void BlockOrder::synchronise(unsigned warp, uint32_t lanes) {
   }
 }
 
-// A fence before the barrier counts for all threads of the barrier, see docs/racecheck.md.
+// PTX ISA 8.9.4, item 2: the barrier operations synchronise. A fence before the barrier begins no
+// release pattern of another thread's write after the barrier (8.8): Released::by_barrier.
 void BlockOrder::arrive(unsigned warp, uint32_t barrier, bool only) {
   Barrier& arrivals = barriers_[barrier];
   arrivals.strict.block = arrivals.lenient.block = block_;
   arrivals.strict.join(strict_[warp]);
   if (is_lenient_) arrivals.lenient.join(lenient_[warp]);
   arrivals.fences.narrow.add(fences_[warp].narrow);
+  arrivals.fences.cluster.add(fences_[warp].cluster);
   arrivals.fences.wide.add(fences_[warp].wide);
   arrivals.fenced.add(fenced_[warp]);
   if (only) {
@@ -74,13 +80,38 @@ void BlockOrder::open(uint32_t barrier) {
     const auto warp = static_cast<unsigned>(__builtin_ctz(remaining));
     strict_[warp].join(arrivals.strict);
     if (is_lenient_) lenient_[warp].join(arrivals.lenient);
-    fences_[warp].narrow.add(arrivals.fences.narrow);
-    fences_[warp].wide.add(arrivals.fences.wide);
+    const auto add = [](Released* to, const Released& from) {
+      to->by_barrier = joined(to->by_barrier, joined(from.strict, from.by_barrier));
+    };
+    add(&fences_[warp].narrow, arrivals.fences.narrow);
+    add(&fences_[warp].cluster, arrivals.fences.cluster);
+    add(&fences_[warp].wide, arrivals.fences.wide);
     fenced_[warp].add(arrivals.fenced);
     at_barrier_[warp] = all;
     tick(warp);
     synchronise(warp, UINT32_MAX);
   }
+}
+
+// PTX ISA 8.9.4, item 3: an arrival with release synchronises with the waits of its phase. An
+// arrival with .relaxed releases only what earlier fences of the thread released, see
+// "barrier.cluster".
+void BlockOrder::arrive_at_cluster(unsigned warp, uint64_t number, bool releases) {
+  Released& arrivals = all_.cluster(number);
+  if (releases) {
+    arrivals.add(now(warp));
+  } else {
+    arrivals.add(fences_[warp].cluster);
+    arrivals.add(inits_[warp]);
+  }
+  tick(warp);  // later accesses do not happen before the waits of this phase
+}
+
+void BlockOrder::leave_cluster_barrier(unsigned warp) {
+  acquire(warp, opened_);
+  at_barrier_[warp] = notes_barriers_ ? opened_.strict : nullptr;
+  tick(warp);
+  synchronise(warp, UINT32_MAX);
 }
 
 Released BlockOrder::now(unsigned warp) const {
@@ -94,13 +125,22 @@ Released BlockOrder::now(unsigned warp) const {
 void BlockOrder::note_fence(unsigned warp, ThreadScope scope) {
   LaunchOrder::FenceTimes& times = all_.fences_[key_of(block_, warp)];
   times.of_block = time(warp);
+  if (scope >= ThreadScope::kCluster) times.of_cluster = time(warp);
   if (scope >= ThreadScope::kDevice) times.of_device = time(warp);
 }
 
 void BlockOrder::acquire(unsigned warp, const Released& released) {
   if (released.strict != nullptr) strict_[warp].join(*released.strict);
   if (is_lenient_ && released.lenient != nullptr) lenient_[warp].join(*released.lenient);
+  acquire_by_barrier(warp, released);
   fenced_[warp].add(released.fenced);
+}
+
+void BlockOrder::acquire_by_barrier(unsigned warp, const Released& released) {
+  if (released.by_barrier == nullptr) return;
+  begin_lenient();
+  lenient_[warp].join(*released.by_barrier);
+  by_barrier_[warp].join(*released.by_barrier);
 }
 
 void BlockOrder::fence_proxies(unsigned warp, uint8_t spaces) {
@@ -120,13 +160,16 @@ void BlockOrder::complete(unsigned warp, uint64_t key, uint32_t time) {
 
 void BlockOrder::fence(unsigned warp, const OrderTraits& traits) {
   const bool is_wide = traits.fence_scope >= ThreadScope::kDevice;
+  const bool is_of_cluster = traits.fence_scope >= ThreadScope::kCluster;
   if (traits.acquires) {
     Fences& pending = pending_[warp];
     acquire(warp, std::exchange(pending.narrow, {}));
+    if (is_of_cluster) acquire(warp, std::exchange(pending.cluster, {}));
     if (is_wide) acquire(warp, std::exchange(pending.wide, {}));
   }
   if (!traits.releases) return;
   fences_[warp].narrow = now(warp);
+  if (is_of_cluster) fences_[warp].cluster = fences_[warp].narrow;
   if (is_wide) fences_[warp].wide = fences_[warp].narrow;
   note_fence(warp, traits.fence_scope);
   tick(warp);
@@ -145,26 +188,32 @@ BlockOrder::Fences BlockOrder::released_at(uint64_t key) const {
       ((key & kOfShared) != 0 || (has_wide && wide->second.version == local->second.version))) {
     found.narrow = local->second.released;
   }
-  if (has_wide) found.wide = wide->second.released;
+  if (!has_wide) return found;
+  found.wide = wide->second.released;
+  const auto of_cluster = wide->second.of_clusters.find(cluster_);
+  if (of_cluster != wide->second.of_clusters.end()) found.cluster = of_cluster->second;
   return found;
 }
 
 void BlockOrder::acquire(unsigned warp, const Fences& found, const OrderTraits& traits) {
-  const bool is_wide = traits.scope >= ThreadScope::kDevice;
-  if (found.narrow.is_empty() && (!is_wide || found.wide.is_empty())) return;
+  static const Released kNothing;
+  const Released& of_cluster = traits.scope >= ThreadScope::kCluster ? found.cluster : kNothing;
+  const Released& wide = traits.scope >= ThreadScope::kDevice ? found.wide : kNothing;
+  if (found.narrow.is_empty() && of_cluster.is_empty() && wide.is_empty()) return;
   if (traits.acquires) {
-    acquire(warp, found.narrow);
-    if (is_wide) acquire(warp, found.wide);
+    for (const Released* released : {&found.narrow, &of_cluster, &wide}) acquire(warp, *released);
     return;
   }
   begin_lenient();
-  for (const Released* released : {&found.narrow, &found.wide}) {
-    if (released->lenient == nullptr || (released == &found.wide && !is_wide)) continue;
+  for (const Released* released : {&found.narrow, &of_cluster, &wide}) {
+    acquire_by_barrier(warp, *released);
+    if (released->lenient == nullptr) continue;
     lenient_[warp].join(*released->lenient);
     if (traits.is_cas) by_cas_[warp].join(*released->lenient);
   }
   pending_[warp].narrow.add(found.narrow);
-  if (is_wide) pending_[warp].wide.add(found.wide);
+  pending_[warp].cluster.add(of_cluster);
+  pending_[warp].wide.add(wide);
 }
 
 void BlockOrder::write(unsigned warp, uint64_t key, const OrderTraits& traits, bool continues) {
@@ -172,14 +221,14 @@ void BlockOrder::write(unsigned warp, uint64_t key, const OrderTraits& traits, b
   Fences added = fences_[warp];
   if (traits.releases) {
     added.narrow = now(warp);
+    if (traits.scope >= ThreadScope::kCluster) added.cluster = added.narrow;
     if (traits.scope >= ThreadScope::kDevice) added.wide = added.narrow;
-    Fences& own = own_releases_[warp][key];
-    own.narrow = added.narrow;
-    own.wide = added.wide;
+    own_releases_[warp][key] = added;
     note_fence(warp, traits.scope);
     tick(warp);
   } else if (const auto own = own_releases_[warp].find(key); own != own_releases_[warp].end()) {
     added.narrow.add(own->second.narrow);
+    added.cluster.add(own->second.cluster);
     added.wide.add(own->second.wide);
   }
   if (added.narrow.is_empty() && !any_released()) return;
@@ -193,8 +242,13 @@ void BlockOrder::write(unsigned warp, uint64_t key, const OrderTraits& traits, b
     if (!continues) {
       ++location->second.version;
       location->second.released = {};
+      location->second.of_clusters.clear();
     }
     location->second.released.add(added.wide);
+    // PTX ISA 8.5, 8.7: operations of two clusters are not morally strong if one has scope cluster.
+    if (all_.has_clusters() && !added.cluster.is_empty()) {
+      location->second.of_clusters[cluster_].add(added.cluster);
+    }
     version = location->second.version;
   }
   if (added.narrow.is_empty()) {

@@ -39,25 +39,27 @@ struct ProxyClocks {
 };
 
 /// The clocks that release patterns on a location have released. `lenient` also includes clocks
-/// that the releasing warps got by strong reads without an acquire fence.
+/// that the releasing warps got by strong reads without an acquire fence. `by_barrier` has what
+/// other threads released by fences before a barrier, which orders at the level `warn` only.
 struct Released {
-  SharedClock strict, lenient;
+  SharedClock strict, lenient, by_barrier;
   ProxyClocks fenced;
   void add(const Released& other) {
     strict = joined(strict, other.strict);
     lenient = joined(lenient, other.lenient);
+    by_barrier = joined(by_barrier, other.by_barrier);
     fenced.add(other.fenced);
   }
-  bool is_empty() const { return strict == nullptr; }
+  bool is_empty() const { return strict == nullptr && by_barrier == nullptr; }
 };
 
 /// The releases of a launch that threads of every block can acquire.
 class LaunchOrder {
  public:
-  /// The time of a warp at its last fence or release of any scope (of_block), and of device scope
-  /// or a wider scope (of_device).
+  /// The time of a warp at its last fence or release of any scope (of_block), of cluster scope or a
+  /// wider scope (of_cluster), and of device scope or a wider scope (of_device).
   struct FenceTimes {
-    uint32_t of_block = 0, of_device = 0;
+    uint32_t of_block = 0, of_cluster = 0, of_device = 0;
   };
   /// Returns the fence times of a warp; zeros if the warp had no fence.
   FenceTimes fences_of(uint64_t block, unsigned warp) const {
@@ -78,25 +80,24 @@ class LaunchOrder {
   const Completion& completion(uint32_t index) const { return completions_[index]; }
   void complete(uint32_t index, uint64_t key, uint32_t time) { completions_[index] = {key, time}; }
 
-  /// Adds the clock of a warp that arrives at the barrier of a cluster of several blocks.
-  void join_cluster(uint64_t number, const Clock& clock, const ProxyClocks& fenced) {
-    clusters_[number].join(clock);
-    fenced_[number].add(fenced);
-  }
-  /// Returns the join of the clocks of all warps that have arrived at the barrier of a cluster.
-  const Clock& cluster(uint64_t number) { return clusters_[number]; }
-  const ProxyClocks& fenced_of_cluster(uint64_t number) { return fenced_[number]; }
+  /// Called for a launch with clusters of several blocks.
+  void keep_clusters() { has_clusters_ = true; }
+  bool has_clusters() const { return has_clusters_; }
+  /// Returns what the arrivals at the barrier of a cluster have released.
+  Released& cluster(uint64_t number) { return clusters_[number]; }
 
  private:
   friend class BlockOrder;
   struct Location {
     Released released;
-    uint64_t version = 0;  // number of stores that reset `released`
+    // What threads of a cluster released for threads of the same cluster, by number of the cluster.
+    std::map<uint64_t, Released> of_clusters;
+    uint64_t version = 0;  // number of stores that reset `released` and `of_clusters`
   };
   std::unordered_map<uint64_t, Location> locations_;  // locations by address of global memory
   std::unordered_map<uint64_t, FenceTimes> fences_;   // fence times by key_of() of the warp
-  std::unordered_map<uint64_t, Clock> clusters_;      // clocks by number of the cluster
-  std::unordered_map<uint64_t, ProxyClocks> fenced_;  // fences by number of the cluster
+  bool has_clusters_ = false;
+  std::unordered_map<uint64_t, Released> clusters_;  // by number of the cluster
   std::vector<Completion> completions_;
 };
 
@@ -105,8 +106,9 @@ class LaunchOrder {
 class BlockOrder {
  public:
   explicit BlockOrder(LaunchOrder& all) : all_(all) {}
-  /// Starts a block. `lanes`: whether only __syncwarp() and barriers order the lanes of a warp.
-  void start(uint64_t block, bool lanes);
+  /// Starts a block of the cluster `cluster`. `lanes`: whether only __syncwarp() and barriers order
+  /// the lanes of a warp.
+  void start(uint64_t block, uint64_t cluster, bool lanes);
 
   uint32_t time(unsigned warp) const { return strict_[warp].times[warp]; }
   void tick(unsigned warp) {
@@ -127,6 +129,11 @@ class BlockOrder {
   bool has_acquired_by_cas(unsigned warp, uint64_t block, unsigned other, uint32_t time) const {
     return is_lenient_ && by_cas_[warp].has(block, other, time);
   }
+  /// Returns whether has_acquired_leniently() is true because of a fence before a barrier, whose
+  /// thread is not the thread that wrote after the barrier.
+  bool has_acquired_by_barrier(unsigned warp, uint64_t block, unsigned other, uint32_t time) const {
+    return is_lenient_ && by_barrier_[warp].has(block, other, time);
+  }
   /// Returns whether operations of lane `other` at `time` happened before the current operation of
   /// `lane`.
   bool lane_has_acquired(unsigned warp, unsigned lane, unsigned other, uint32_t time) const {
@@ -136,14 +143,14 @@ class BlockOrder {
   void synchronise(unsigned warp, uint32_t lanes);
   void arrive(unsigned warp, uint32_t barrier, bool only);
   void open(uint32_t barrier);
-  /// Joins the clock that a barrier releases with a clock of warps of other blocks.
-  void acquire_at_barrier(uint32_t barrier, const Clock& clock, const ProxyClocks& fenced) {
-    barriers_[barrier].strict.join(clock);
-    if (is_lenient_) barriers_[barrier].lenient.join(clock);
-    barriers_[barrier].fenced.add(fenced);
-  }
-  const ProxyClocks& fenced(unsigned warp) const { return fenced_[warp]; }
-  const Clock& clock(unsigned warp) const { return strict_[warp]; }
+  /// An arrival at the barrier of the cluster `number`, which an arrival with `.relaxed` does not
+  /// release.
+  void arrive_at_cluster(unsigned warp, uint64_t number, bool releases);
+  /// The barrier of the cluster has opened. Only leave_cluster_barrier() acquires the arrivals.
+  void open_cluster(uint64_t number) { opened_ = all_.cluster(number); }
+  void leave_cluster_barrier(unsigned warp);
+  /// fence.mbarrier_init, which a relaxed arrival at the barrier of the cluster releases.
+  void fence_inits(unsigned warp) { inits_[warp] = now(warp); }
   void fence(unsigned warp, const OrderTraits& traits);
   /// Records a fence.proxy.async for `spaces`, a mask of ProxySpaces.
   void fence_proxies(unsigned warp, uint8_t spaces);
@@ -170,10 +177,10 @@ class BlockOrder {
   /// Makes barriers count for is_before_barrier() from now on.
   void note_barriers() { notes_barriers_ = true; }
 
-  /// Releases of fences, for later strong writes: `narrow` for threads of the block, `wide` for
-  /// all.
+  /// Releases of fences, for later strong writes: `narrow` for threads of the block, `cluster` for
+  /// threads of the cluster, `wide` for all.
   struct Fences {
-    Released narrow, wide;
+    Released narrow, cluster, wide;
   };
   /// Returns the releases at the location `key`.
   Fences released_at(uint64_t key) const;
@@ -221,19 +228,23 @@ class BlockOrder {
   Released now(unsigned warp) const;
   void note_fence(unsigned warp, ThreadScope scope);
   void acquire(unsigned warp, const Released& released);
+  void acquire_by_barrier(unsigned warp, const Released& released);
 
   LaunchOrder& all_;
-  uint64_t block_ = 0;
+  uint64_t block_ = 0, cluster_ = 0;
   std::vector<Clock> strict_{kMostWarps};
-  // lenient_ also has the clocks that strong reads without an acquire fence found; by_cas_ has only
-  // the clocks that cas operations found. Both are unused until is_lenient_ is true.
+  // lenient_ also has what strong reads without an acquire fence found, and by_cas_ only what cas
+  // operations found; by_barrier_ has Released::by_barrier. All are unused until is_lenient_ is
+  // true.
   bool is_lenient_ = false;
-  std::vector<Clock> lenient_, by_cas_;
+  std::vector<Clock> lenient_, by_cas_, by_barrier_;
   std::vector<Fences> fences_{kMostWarps};
   std::vector<ProxyClocks> fenced_{kMostWarps};
   bool notes_barriers_ = false;
-  std::vector<SharedClock> at_barrier_{kMostWarps};  // clock that each warp got at its last barrier
-  std::vector<Fences> pending_{kMostWarps};          // releases found by reads, for the next fence
+  std::vector<SharedClock> at_barrier_{kMostWarps};  // what each warp acquired at its last barrier
+  Released opened_;                                  // by the last phase of the cluster's barrier
+  std::vector<Released> inits_{kMostWarps};          // at the last fence.mbarrier_init
+  std::vector<Fences> pending_{kMostWarps};          // found by reads, acquired by the next fence
   // What the warp's own release operations released, by location.
   std::map<uint64_t, Fences> own_releases_[kMostWarps];
   std::map<uint32_t, Barrier> barriers_;

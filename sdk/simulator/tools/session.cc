@@ -64,6 +64,12 @@ class HooksOfBlock : public BlockHooks {
   void arrives(const Warp& warp, uint32_t barrier, bool only) override {
     for (auto& tool : all) tool->arrives(warp, barrier, only);
   }
+  void arrives_at_cluster(const Warp& warp, bool releases) override {
+    for (auto& tool : all) tool->arrives_at_cluster(warp, releases);
+  }
+  void leaves_cluster_barrier(const Warp& warp) override {
+    for (auto& tool : all) tool->leaves_cluster_barrier(warp);
+  }
   void opens(uint32_t barrier) override {
     for (auto& tool : all) tool->opens(barrier);
   }

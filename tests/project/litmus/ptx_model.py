@@ -184,8 +184,9 @@ class Candidate:
         return edges
 
     def patterns(self, assume_acquire):
-        """Returns ([(first operation, write)] of the release patterns, [(read, last operation)] of the acquire
-        patterns), see 8.8. With assume_acquire, each strong read is followed by an assumed fence of scope sys."""
+        """8.8: (first operation, write) of the release patterns, (read, last operation) of the acquire patterns. With
+        assume_acquire, each strong read is followed by a fence of scope sys in an acquire pattern, and a fence before a
+        barrier begins release patterns of all threads of the barrier."""
         released, acquired = [], []
         for i, a in enumerate(self.events):
             if a.releases:
@@ -199,10 +200,20 @@ class Candidate:
                     continue
                 if b.writes and b.strong and (a.release_fence or a.releases and same_location(a, b)):
                     released.append((i, j))
+                if assume_acquire and a.release_fence and self.barriers[j]:
+                    released += [(i, k) for k in self.after_barrier(j)]
                 if a.reads and a.strong and a.op.kind != "red":
                     if b.acquire_fence or b.acquires and same_location(a, b):
                         acquired.append((i, j))
         return released, acquired
+
+    def after_barrier(self, j):
+        """The strong writes after the barrier operations that synchronise with barrier operation j."""
+        after = 0
+        for k in range(self.n):
+            if self.barriers[j] >> k & 1:
+                after |= self.po[k]
+        return [k for k in range(self.n) if after >> k & 1 and self.events[k].writes and self.events[k].strong]
 
     def sources(self, i):
         """Returns the writes whose value read i may return; -1 is the initial write of the location."""
@@ -408,7 +419,8 @@ class Verdict:
 
 def verdict(program):
     """Returns the verdict of a program. A program whose races disappear if each strong read is followed by an acquire
-    fence is reported as a warning, because only the acquire fence is missing. If the program has a strong operation
+    fence, and each fence before a barrier counts for all threads of the barrier, is reported as a warning: only the
+    acquire fence, or the fence of the thread that publishes, is missing. If the program has a strong operation
     whose scope does not include all of its threads, error is right as well."""
     found = [execution.races for execution in executions(program)]
     if not found:

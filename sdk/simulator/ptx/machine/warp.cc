@@ -255,6 +255,7 @@ void Warp::wait_for_cluster(const Operation& operation, uint32_t arrived) {
     if (cluster_phase[lane] == block->cluster->phase()) waiting |= kLane[lane];
   }
   in_cluster_barrier &= ~arrived | waiting;
+  if (waiting != arrived && block->hooks != nullptr) block->hooks->leaves_cluster_barrier(*this);
   if (waiting == 0) {
     ++pc;
     return;

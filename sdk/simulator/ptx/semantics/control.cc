@@ -53,6 +53,8 @@ Run barrier_of_block(Decoder& d) {
   return last == 2 || last == 3 ? nothing : nullptr;
 }
 
+constexpr uint8_t kRelaxed = 1;  // Operation::mode of barrier.cluster.arrive.relaxed
+
 void arrive_at_cluster(Warp& warp, const Operation& operation) {
   Block& block = *warp.block;
   if ((warp.in_cluster_barrier & warp.mask) != 0) {
@@ -65,14 +67,16 @@ void arrive_at_cluster(Warp& warp, const Operation& operation) {
   for (uint32_t remaining = warp.mask; remaining != 0; remaining &= remaining - 1) {
     warp.cluster_phase[__builtin_ctz(remaining)] = block.cluster->phase();
   }
-  // For the tools, the arrival and not the wait orders the accesses of the threads.
-  if (block.hooks != nullptr) block.hooks->arrives(warp, Block::kClusterBarrier, false);
+  if (block.hooks != nullptr) block.hooks->arrives_at_cluster(warp, operation.mode != kRelaxed);
   block.cluster->arrive(static_cast<unsigned>(__builtin_popcount(warp.mask)));
 }
 
 Run barrier_of_cluster(Decoder& d) {
   d.need_operands(0);
-  if (d.has("arrive")) return arrive_at_cluster;
+  if (d.has("arrive")) {
+    if (d.has("relaxed")) d.operation.mode = kRelaxed;
+    return arrive_at_cluster;
+  }
   if (!d.has("wait")) return nullptr;
   d.operation.flow = Flow::kClusterWait;
   return nothing;

@@ -548,6 +548,22 @@ TEST_F(PtxAsyncMistakes, SharedMemoryOfAPeer) {
            {{13, "ld.shared.u32 %r1, [%own];\n.loc 1 17 3\nst.shared::cluster.u32 [%peer], 9;"}},
            "error",
            "(async.cu:17)"},
+          {"an arrival with .relaxed",
+           {{12, "barrier.cluster.arrive.relaxed.aligned;\nbarrier.cluster.wait.aligned;"}},
+           "error",
+           "(async.cu:11)"},
+          {"a fence of block scope before an arrival with .relaxed",
+           {{12,
+             "fence.acq_rel.cta;\nbarrier.cluster.arrive.relaxed.aligned;\n"
+             "barrier.cluster.wait.aligned;"}},
+           "error",
+           "(async.cu:11)"},
+          {"a block reads its memory between arrival and wait",
+           {{12,
+             "barrier.cluster.arrive.aligned;\n.loc 1 18 3\nld.shared.u32 %r1, [%own];\n"
+             ".loc 1 12 3\nbarrier.cluster.wait.aligned;"}},
+           "error",
+           "(async.cu:18)"},
           {"a block ends while its peer reads its memory",
            {{15, ""}},
            "error",
@@ -555,6 +571,47 @@ TEST_F(PtxAsyncMistakes, SharedMemoryOfAPeer) {
            "access to its shared memory by block [0, 0, 0] (async.cu:14) before the end"},
       },
       32, kPair, 2);
+}
+
+// A fence releases what precedes an arrival with .relaxed.
+TEST_F(PtxAsyncMistakes, FencesBeforeRelaxedArrivals) {
+  Lines fenced = kPeers;
+  fenced[12] =
+      "fence.acq_rel.cluster;\nbarrier.cluster.arrive.relaxed.aligned;\n"
+      "barrier.cluster.wait.aligned;";
+  check(fenced, {}, 32, kPair, 2);
+}
+
+// Block 0 publishes an element of global memory, with scope cluster, to the other block of its
+// cluster.
+TEST_F(PtxAsyncMistakes, ScopeOfAClusterOnly) {
+  const auto waiter = [](const std::string& block) {
+    return "mov.u32 %r1, %ctaid.x;\nsetp.eq.u32 %p2, %r1, 0;\n@%p2 bra stores;\n"
+           "setp.eq.u32 %p2, %r1, " +
+           block + ";\n@%p2 bra waits;\nbra ends;";
+  };
+  const Lines lines = {
+      {10, waiter("1")},
+      {11, "stores: @%pt st.global.u32 [%a], 7;"},
+      {12, "@%pt st.release.cluster.global.u32 [%c], 1;\nbra ends;"},
+      {13,
+       "waits: ld.acquire.cluster.global.u32 %r2, [%c];\nsetp.eq.u32 %p3, %r2, 0;\n"
+       "@%p3 bra waits;"},
+      {14, "ld.global.u32 %r1, [%a];"},
+      {15, "ends:"}};
+  Lines wide = lines;
+  wide[10] = waiter("2");
+  wide[12] = "@%pt st.release.gpu.global.u32 [%c], 1;\nbra ends;";
+  wide[13] =
+      "waits: ld.acquire.gpu.global.u32 %r2, [%c];\nsetp.eq.u32 %p3, %r2, 0;\n@%p3 bra waits;";
+  check(wide, {}, 32, kPair, 4);
+  check(lines,
+        {{"the other block is in another cluster",
+          {{10, waiter("2")}},
+          "error",
+          "Write access by block [0, 0, 0], thread [0, 0, 0] (async.cu:11), with a fence of scope "
+          "cluster between, and the threads are in different clusters"}},
+        32, kPair, 4);
 }
 
 // Block 0 copies into both blocks; the blocks then release the tile to block 0.

@@ -394,6 +394,64 @@ TEST_F(PtxMemoryModel, Scopes) {
             std::string::npos);
 }
 
+// A strong load that has read a strong store orders the store before later accesses to the same
+// word (PTX ISA 8.9.2, 8.9.5), without a release and an acquire pattern.
+TEST_F(PtxMemoryModel, Observations) {
+  const auto accesses = [&](const std::string& store, const std::string& read,
+                            const std::string& access) {
+    return passes(store + " [%x+512], 1;", read, "", RaceLevel::kWarn, access, "");
+  };
+  const std::string store = "st.relaxed.gpu.global.u32", relaxed = "ld.relaxed.gpu.global.u32",
+                    load = "ld.global.u32 %r4, [%x+512];";
+  EXPECT_EQ(accesses(store, relaxed, load), "none");
+  EXPECT_EQ(accesses(store, "ld.acquire.gpu.global.u32", load), "none");
+  EXPECT_EQ(accesses(store, "ld.volatile.global.u32", "st.global.u32 [%x+512], 2;"), "none");
+  EXPECT_EQ(accesses(store, relaxed, "ld.global.u8 %r4, [%x+513];"), "none");
+  // The store and the load must be morally strong.
+  EXPECT_NE(accesses(store, "ld.global.u32", load), "none");
+  EXPECT_NE(accesses(store, "ld.relaxed.cta.global.u32", load), "none");
+  EXPECT_NE(accesses("st.global.u32", relaxed, load), "none");
+  EXPECT_NE(accesses("st.relaxed.cta.global.u32", relaxed, load), "none");
+  // An access to another word is unordered.
+  EXPECT_NE(passes(store + " [%x+512], 1;", relaxed, ""), "none");
+  // A barrier passes the observation on.
+  const auto other_warp = [&](const std::string& barrier) {
+    std::memset(x_, 0, (kCount + 8) * sizeof(*x_));
+    return races(
+        "setp.eq.u32 %p1, %r1, 1;\n@%p1 bra waits;\n"
+        "@%p0 st.relaxed.gpu.global.u32 [%x+512], 1;\nbra end;\nwaits:\n@!%p0 bra go;\n"
+        "again: ld.relaxed.gpu.global.u32 %r5, [%x+512];\nsetp.eq.u32 %p2, %r5, 0;\n"
+        "@%p2 bra again;\ngo: " +
+        barrier + "\nsetp.ne.u32 %p2, %t, 32;\n@%p2 bra end;\nld.global.u32 %r4, [%x+512];\nend:");
+  };
+  EXPECT_EQ(other_warp("bar.sync 0;"), "none");
+  EXPECT_NE(other_warp(""), "none");
+}
+
+// A release pattern is a fence and a write of one thread (PTX ISA 8.8). A fence before a barrier
+// counts for the thread that publishes after the barrier at the level `error` only.
+TEST_F(PtxMemoryModel, FencesBeforeABarrier) {
+  const auto publishes = [&](const std::string& before, const std::string& after, RaceLevel level) {
+    std::memset(x_, 0, (kCount + 8) * sizeof(*x_));
+    return races("setp.eq.u32 %p1, %r1, 1;\n@%p1 bra waits;\n" + kStoreOwn + before +
+                     "bar.sync 0;\n@!%p0 bra end;\n" + after +
+                     "st.relaxed.gpu.global.u32 [%x+512], 1;\nbra end;\nwaits:\n"
+                     "again: ld.acquire.gpu.global.u32 %r5, [%x+512];\nsetp.eq.u32 %p2, %r5, 0;\n"
+                     "@%p2 bra again;\n" +
+                     kLoadOther + "end:",
+                 2, 64, level);
+  };
+  const std::string fence = "fence.acq_rel.gpu;\n";
+  EXPECT_EQ(publishes(fence, "", RaceLevel::kError), "none");
+  EXPECT_NE(publishes(fence, "", RaceLevel::kWarn)
+                .find("with a fence before a barrier only, and no fence of the thread that "
+                      "publishes after the barrier"),
+            std::string::npos);
+  EXPECT_EQ(publishes("", fence, RaceLevel::kWarn), "none");
+  EXPECT_EQ(publishes(fence, fence, RaceLevel::kWarn), "none");
+  EXPECT_NE(publishes("", "", RaceLevel::kError), "none");
+}
+
 // `red` reads no value, so that no acquire pattern begins with `red`.
 TEST_F(PtxMemoryModel, ReductionsDoNotAcquire) {
   const auto of_two = [&](const std::string& update) {
