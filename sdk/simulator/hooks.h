@@ -112,7 +112,8 @@ class BlockHooks {
   /// Called when lanes of a warp have arrived at a barrier. `only`: the lanes do not wait for the
   /// barrier.
   virtual void arrives(const Warp& /*warp*/, uint32_t /*barrier*/, bool /*only*/) {}
-  /// Called when lanes of a warp have arrived at barrier.cluster. `releases`: the arrival is without
+  /// Called when lanes of a warp have arrived at barrier.cluster. `releases`: the arrival is
+  /// without
   /// `.relaxed`.
   virtual void arrives_at_cluster(const Warp& /*warp*/, bool /*releases*/) {}
   /// Called when lanes of a warp leave a wait for barrier.cluster.

@@ -133,9 +133,7 @@ namespace core {
 namespace {
 
 // Returns the maximum number of blocks in a cluster of the current device.
-size_t largest_cluster() {
-  return current_device().compute_capability >= 90 ? kMaxClusterSize : 1;
-}
+size_t largest_cluster() { return current_device().compute_capability >= 90 ? kMaxClusterSize : 1; }
 
 }  // namespace
 

@@ -212,9 +212,8 @@ cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void*
 }
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* kernel,
                                 void** arguments) {
-  return call("cudaLaunchKernelExC", ApiScope::kDevice, [&] {
-    return core::launch_kernel(core::request_of(*config), kernel, arguments);
-  });
+  return call("cudaLaunchKernelExC", ApiScope::kDevice,
+              [&] { return core::launch_kernel(core::request_of(*config), kernel, arguments); });
 }
 
 }  // extern "C"

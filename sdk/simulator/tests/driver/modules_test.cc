@@ -164,8 +164,7 @@ TEST_F(DriverModules, AttributesAndOccupancyAreThoseOfTheRuntime) {
   EXPECT_EQ(cuOccupancyMaxPotentialClusterSize(&clusters, scale, &config), CUDA_SUCCESS);
   EXPECT_EQ(clusters, 8);
   EXPECT_EQ(cuOccupancyMaxActiveClusters(&clusters, scale, nullptr), CUDA_ERROR_INVALID_VALUE);
-  EXPECT_EQ(cuOccupancyMaxPotentialClusterSize(nullptr, scale, &config),
-            CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuOccupancyMaxPotentialClusterSize(nullptr, scale, &config), CUDA_ERROR_INVALID_VALUE);
   int threads = 0;
   EXPECT_EQ(cuOccupancyMaxPotentialBlockSize(&blocks, &threads, scale, nullptr, 0, 0),
             CUDA_SUCCESS);
