@@ -13,10 +13,10 @@
 #include "kernkit/types/small_float.h"
 #include "ptx/machine/block.h"
 #include "ptx/machine/kernel.h"
-#include "ptx/semantics/tensor_core_sums.h"
 #include "ptx/simd/fragment_layout.h"
 #include "ptx/simd/half_formats.h"
 #include "ptx/simd/lanes.h"
+#include "ptx/simd/tensor_core_sums.h"
 
 namespace kernkit::simulator::ptx {
 inline namespace KERNKIT_PTX_TARGET {

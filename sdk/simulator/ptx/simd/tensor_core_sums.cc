@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ptx/semantics/tensor_core_sums.h"
+#include "ptx/simd/tensor_core_sums.h"
 
 #include <algorithm>
 #include <cmath>
