@@ -17,8 +17,8 @@ LIST = ROOT / "sdk/simulator/tests/ptx/forms.txt"
 PAGE = ROOT / "docs/instructions.md"
 UNSUPPORTED = ROOT / "sdk/simulator/tests/ptx/unsupported_forms.txt"
 PROGRAM = ROOT / "build/release/bin/ptx_test"
-WRONG = ("PtxFaults", "PtxHeapFaults", "PtxMatrixFaults", "PtxVariableFaults", "PtxUnsupportedForms", "PtxInit", "PtxMbarrierFaults", "PtxBulkCopyFaults", "PtxClusterFaults", "PtxAsyncMistakes", "PtxAsyncInit")  # tests of unsupported forms, or of faults
-MACHINE = ("PtxInstructionTable", "PtxGrid", "PtxCounters", "PtxRaces", "PtxBulkCopyOrder")  # tests of the simulator's own behaviour
+WRONG = ("PtxFaults", "PtxHeapFaults", "PtxMatrixFaults", "PtxVariableFaults", "PtxUnsupportedForms", "PtxInit", "PtxMbarrierFaults", "PtxBulkCopyFaults", "PtxClusterFaults", "PtxAsyncMistakes", "PtxAsyncInit", "PtxTensorCore")  # tests of unsupported forms, of faults, or of an option of the simulator
+MACHINE = ("PtxInstructionTable", "PtxMemoryModel", "PtxGrid", "PtxCounters", "PtxRaces", "PtxBulkCopyOrder")  # tests of the simulator's own behaviour
 
 
 def lines():

@@ -415,6 +415,7 @@ TEST_F(PtxExecution, StrongAccessesAndFences) {
       "ld.acquire.cluster.global.u32 %r, [%in]; ld.acquire.cta.global.u32 %x3, [%in];\n"
       "add.u32 %r, %r, %x3; ld.acquire.sys.global.u32 %x3, [%in]; add.u32 %r, %r, %x3;\n"
       "ld.relaxed.gpu.global.u32 %x3, [%in]; add.u32 %r, %r, %x3;\n"
+      "ld.relaxed.cta.global.u32 %x3, [%in]; add.u32 %r, %r, %x3;\n"
       "ld.volatile.global.u8 %x3, [%in]; add.u32 %r, %r, %x3;\n"
       "ld.volatile.global.v2.u32 {%x3, %x4}, [%first]; add.u32 %r, %r, %x4;\n"
       "mov.u32 %x5, tile; mad.lo.u32 %x5, %i, 4, %x5; st.relaxed.cta.shared.u32 [%x5], %r;\n"
@@ -425,7 +426,7 @@ TEST_F(PtxExecution, StrongAccessesAndFences) {
       "red.relaxed.gpu.global.add.u32 [%out], 1; ld.global.u32 %r, [%out]; add.u32 %r, %r, %x6;";
   std::vector<uint32_t> in(64), expected(64);
   for (uint32_t i = 0; i < 64; ++i) in[i] = 250 + i;
-  for (uint32_t i = 0; i < 64; ++i) expected[i] = 4 * in[i] + in[i] % 256 + in[1] + 1;
+  for (uint32_t i = 0; i < 64; ++i) expected[i] = 5 * in[i] + in[i] % 256 + in[1] + 1;
   EXPECT_EQ(run(kernel(body, ".shared .align 4 .b8 tile[256];\n"), in), expected);
 }
 

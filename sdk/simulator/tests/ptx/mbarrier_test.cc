@@ -80,9 +80,10 @@ TEST_F(PtxMbarrier, ParitiesBeforeTheFirstPhase) {
       "mbarrier.test_wait.parity.shared.b64 %p1, [%x1], 1; selp.u32 %x3, 2, 0, %p1;\n"
       "add.u32 %r, %r, %x3;";
   EXPECT_EQ(run_with("1", test), std::vector<uint32_t>(64, 2));
-  EXPECT_EQ(
-      run_with("1", "mbarrier.test_wait.parity.shared.b64 %p1, [%x1], -1; selp.u32 %r, 1, 0, %p1;"),
-      std::vector<uint32_t>(64, 1));
+  EXPECT_EQ(run_with("1",
+                     "mov.u32 %x3, -1; mbarrier.test_wait.parity.shared.b64 %p1, [%x1], %x3;\n"
+                     "selp.u32 %r, 1, 0, %p1;"),
+            std::vector<uint32_t>(64, 1));
   EXPECT_EQ(run_with("1", "@%p0 mbarrier.arrive.shared.b64 _, [%x1]; bar.sync 0;\n" + test),
             std::vector<uint32_t>(64, 1));
 }

@@ -95,7 +95,7 @@ class PtxTensorCore : public Ptx {
     }
     unsigned char* const out = memory<unsigned char>(blocks * d.bytes);
     PtxModule module(text_of(form, m, a.bytes, b.bytes, c.bytes, d.bytes),
-                     is_warpgroup ? "sm_90a" : "sm_80");
+                     "sm_" + std::to_string(form.capability) + (is_warpgroup ? "a" : ""));
     EXPECT_EQ(module.launch("k", static_cast<unsigned>(blocks), is_warpgroup ? 128 : 32, 0, out,
                             memory(in)),
               cudaSuccess);
@@ -219,7 +219,7 @@ TEST_F(PtxTensorCore, SumsDependOnTheCapability) {
     execution_target::end();
     execution_target::begin(capability == 0 ? 90 : capability);
     execution_target::runtime().set_device_summation(capability != 0);
-    const Form form{"mma", capability, "f16", "f16", "f32", "f32", 16};
+    const Form form{"mma", capability == 0 ? 90 : capability, "f16", "f16", "f32", "f32", 16};
     const uint64_t result = multiply(form, {vector})[0];
     EXPECT_EQ(result, capability == 0    ? 0u
                       : capability == 80 ? 0x3f800000u
