@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/state.h"
 
+#include <pthread.h>
+
 #include <atomic>
 #include <cstdio>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "platform/sanitizers.h"
@@ -24,17 +27,27 @@ State& state() {
   return the_state;
 }
 
-// Destructors of static objects may call the runtime after the objects of their thread were
-// destroyed. Such a call creates a second state, which is never destroyed.
+// Destructors of objects may call the runtime after the owner of their thread's state was
+// destroyed. Such a call creates a second state, which the destructor of a POSIX key deletes when
+// the thread ends, or which remains until the process ends in the main thread.
 ThreadState& thread_state() {
   static thread_local ThreadState* of_thread = nullptr;
+  static const std::optional<pthread_key_t> key = [] {
+    pthread_key_t created;
+    const auto destroy = [](void*) { delete std::exchange(of_thread, nullptr); };
+    return pthread_key_create(&created, destroy) == 0 ? std::optional(created) : std::nullopt;
+  }();
   struct Owner {
-    ~Owner() { delete std::exchange(of_thread, nullptr); }
+    ~Owner() {
+      delete std::exchange(of_thread, nullptr);
+      if (key) pthread_setspecific(*key, nullptr);
+    }
   };
   if (of_thread == nullptr) {
     static thread_local const Owner owner;
     static_cast<void>(owner);
     of_thread = new ThreadState();
+    if (key) pthread_setspecific(*key, of_thread);
   }
   const unsigned long generation = state().generation;
   if (of_thread->generation != generation) {

@@ -63,7 +63,7 @@ float add_group(const TensorCoreSum& sum, uint32_t k, const TensorCoreFactor& a,
   if (!std::isfinite(special)) return canonical(static_cast<float>(special));
   Addend addends[kMostProducts + 1];
   const TensorCoreTerm initial = tensor_core_term(of_c, c);
-  addends[k] = {int64_t{initial.significand} << 23, initial.exponent};
+  addends[k] = {int64_t{initial.significand} * (int64_t{1} << 23), initial.exponent};
   int largest = initial.exponent;
   for (uint32_t i = 0; i < k; ++i) {
     const TensorCoreTerm x = tensor_core_term(a.element, a.first[i * a.stride]);
