@@ -36,9 +36,9 @@ struct Add {
 /// CUDA tensor in a library without CUDA).
 void add(TensorView z, TensorView x, TensorView y);
 
-/// The CUDA implementation, which requires the arguments checked by add() and not empty. Enqueues a
-/// kernel in the caller's current stream and does not wait; throws RuntimeError if CUDA fails.
-/// Defined in add.cu.
+/// The CUDA implementation. Requires that add() has checked the arguments and that the tensors are
+/// not empty. Enqueues a kernel in the caller's current stream and does not wait. Throws
+/// RuntimeError if CUDA fails. Defined in add.cu.
 void add_cuda(TensorView z, TensorView x, TensorView y);
 
 }  // namespace kernkit::kernels

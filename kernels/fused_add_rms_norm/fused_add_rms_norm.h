@@ -68,9 +68,9 @@ struct FusedAddRmsNorm {
 void fused_add_rms_norm(TensorView y, TensorView sum, TensorView x, TensorView residual,
                         const Optional<TensorView>& weight, double eps);
 
-/// The CUDA implementation, which requires the arguments checked by fused_add_rms_norm() and not
-/// empty. Enqueues a kernel in the caller's current stream and does not wait; throws RuntimeError
-/// if CUDA fails. Defined in fused_add_rms_norm.cu.
+/// The CUDA implementation. Requires that fused_add_rms_norm() has checked the arguments and that
+/// the tensors are not empty. Enqueues a kernel in the caller's current stream and does not wait.
+/// Throws RuntimeError if CUDA fails. Defined in fused_add_rms_norm.cu.
 void fused_add_rms_norm_cuda(TensorView y, TensorView sum, TensorView x, TensorView residual,
                              const Optional<TensorView>& weight, double eps);
 

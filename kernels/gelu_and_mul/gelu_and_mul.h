@@ -45,9 +45,9 @@ struct GeluAndMul {
 /// or a CUDA tensor in a library without CUDA).
 void gelu_and_mul(TensorView y, TensorView x);
 
-/// The CUDA implementation, which requires the arguments checked by gelu_and_mul() and not empty.
-/// Enqueues a kernel in the caller's current stream and does not wait; throws RuntimeError if CUDA
-/// fails. Defined in gelu_and_mul.cu.
+/// The CUDA implementation. Requires that gelu_and_mul() has checked the arguments and that the
+/// tensors are not empty. Enqueues a kernel in the caller's current stream and does not wait.
+/// Throws RuntimeError if CUDA fails. Defined in gelu_and_mul.cu.
 void gelu_and_mul_cuda(TensorView y, TensorView x);
 
 }  // namespace kernkit::kernels

@@ -70,9 +70,9 @@ struct LayerNorm {
 void layer_norm(TensorView y, TensorView x, const Optional<TensorView>& weight,
                 const Optional<TensorView>& bias, double eps);
 
-/// The CUDA implementation, which requires the arguments checked by layer_norm() and not empty.
-/// Enqueues a kernel in the caller's current stream and does not wait; throws RuntimeError if CUDA
-/// fails. Defined in layer_norm.cu.
+/// The CUDA implementation. Requires that layer_norm() has checked the arguments and that the
+/// tensors are not empty. Enqueues a kernel in the caller's current stream and does not wait.
+/// Throws RuntimeError if CUDA fails. Defined in layer_norm.cu.
 void layer_norm_cuda(TensorView y, TensorView x, const Optional<TensorView>& weight,
                      const Optional<TensorView>& bias, double eps);
 

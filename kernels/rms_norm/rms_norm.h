@@ -59,9 +59,9 @@ struct RmsNorm {
 /// or a CUDA tensor in a library without CUDA).
 void rms_norm(TensorView y, TensorView x, const Optional<TensorView>& weight, double eps);
 
-/// The CUDA implementation, which requires the arguments checked by rms_norm() and not empty.
-/// Enqueues a kernel in the caller's current stream and does not wait; throws RuntimeError if CUDA
-/// fails. Defined in rms_norm.cu.
+/// The CUDA implementation. Requires that rms_norm() has checked the arguments and that the
+/// tensors are not empty. Enqueues a kernel in the caller's current stream and does not wait.
+/// Throws RuntimeError if CUDA fails. Defined in rms_norm.cu.
 void rms_norm_cuda(TensorView y, TensorView x, const Optional<TensorView>& weight, double eps);
 
 }  // namespace kernkit::kernels

@@ -69,9 +69,9 @@ struct RmsNormFp8 {
 /// or a CUDA tensor in a library without CUDA), MemoryError (no CPU memory for a row).
 void rms_norm_fp8(TensorView y, TensorView scale, TensorView x, TensorView weight, double eps);
 
-/// The CUDA implementation, which requires the arguments checked by rms_norm_fp8() and not empty.
-/// Enqueues a kernel in the caller's current stream and does not wait; throws RuntimeError if CUDA
-/// fails. Defined in rms_norm_fp8.cu.
+/// The CUDA implementation. Requires that rms_norm_fp8() has checked the arguments and that the
+/// tensors are not empty. Enqueues a kernel in the caller's current stream and does not wait.
+/// Throws RuntimeError if CUDA fails. Defined in rms_norm_fp8.cu.
 void rms_norm_fp8_cuda(TensorView y, TensorView scale, TensorView x, TensorView weight, double eps);
 
 }  // namespace kernkit::kernels

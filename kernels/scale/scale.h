@@ -31,9 +31,9 @@ struct Scale {
 /// layout, overlap), RuntimeError (CUDA fails, or a CUDA tensor in a library without CUDA).
 void scale(TensorView y, TensorView x, double factor);
 
-/// The CUDA implementation, which requires the arguments checked by scale() and not empty. Enqueues
-/// a kernel in the caller's current stream and does not wait; throws RuntimeError if CUDA fails.
-/// Defined in scale.cu.
+/// The CUDA implementation. Requires that scale() has checked the arguments and that the tensors
+/// are not empty. Enqueues a kernel in the caller's current stream and does not wait. Throws
+/// RuntimeError if CUDA fails. Defined in scale.cu.
 void scale_cuda(TensorView y, TensorView x, double factor);
 // [/declaration]
 

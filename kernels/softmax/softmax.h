@@ -51,9 +51,9 @@ struct Softmax {
 /// or a CUDA tensor in a library without CUDA), MemoryError (no CPU memory for a row).
 void softmax(TensorView y, TensorView x);
 
-/// The CUDA implementation, which requires the arguments checked by softmax() and not empty.
-/// Enqueues a kernel in the caller's current stream and does not wait; throws RuntimeError if CUDA
-/// fails. Defined in softmax.cu.
+/// The CUDA implementation. Requires that softmax() has checked the arguments and that the tensors
+/// are not empty. Enqueues a kernel in the caller's current stream and does not wait. Throws
+/// RuntimeError if CUDA fails. Defined in softmax.cu.
 void softmax_cuda(TensorView y, TensorView x);
 
 }  // namespace kernkit::kernels

@@ -7,7 +7,7 @@ import re
 import pytest
 from test_format import tracked
 
-# The folders that CMake's functions and tests pass by -I.
+# Include folders that kernkit's CMake functions and the tests pass to the compiler.
 INCLUDE_FOLDERS = ("sdk/include", "sdk/simulator/include", "sdk/simulator", "sdk/simulator/shim", "sdk/src",
                    "sdk/tvm_ffi_compat", "kernels", "tests/sdk", "tests/gpu")  # fmt: skip
 

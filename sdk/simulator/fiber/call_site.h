@@ -20,7 +20,8 @@ class CallSite {
   int compare(const CallSite& other) const;
   void add(uint64_t address);
 
-  // Number of stored return addresses; the last is a hash of all further addresses.
+  // Maximum number of stored return addresses. For a deeper stack, the last element is a hash of
+  // its address and of all further addresses.
   static constexpr unsigned kMost = 16;
   int line_;
   uint64_t calls_[kMost];  // return addresses, innermost first

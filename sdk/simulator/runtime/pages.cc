@@ -32,8 +32,8 @@ constexpr bool kReserves = false;  // sanitizers only track memory of the C libr
 constexpr bool kReserves = true;
 #endif
 constexpr size_t kSmallGrain = 256;              // granularity of small allocations [bytes]
-constexpr size_t kSmallBytes = size_t{1} << 40;  // addresses for all small allocations [bytes]
-constexpr size_t kLargeBytes = size_t{1} << 43;  // addresses for all large allocations [bytes]
+constexpr size_t kSmallBytes = size_t{1} << 40;  // range of addresses for small allocations [bytes]
+constexpr size_t kLargeBytes = size_t{1} << 43;  // range of addresses for large allocations [bytes]
 constexpr size_t kLarge = 1 << 16;               // smallest large allocation [bytes]
 constexpr size_t kLeastReleased = 1 << 25;  // smallest freed range whose pages are released [bytes]
 constexpr size_t kOpened = size_t{1} << 26;  // granularity of making memory accessible [bytes]

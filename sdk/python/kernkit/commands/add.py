@@ -48,8 +48,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def write_files(library: pathlib.Path, texts: Dict[str, str], licence: str, lines: str) -> None:
-    """Writes the files of an op, then `lines` into kernels/CMakeLists.txt. Deletes the new files if a file cannot be
-    written."""
+    """Writes the files of an op, then replaces kernels/CMakeLists.txt, whose complete new text is `lines`. Deletes the
+    new files if a file cannot be written."""
     head = "" if licence == "none" else f"// SPDX-License-Identifier: {licence}\n"
     try:
         for path, text in texts.items():

@@ -156,9 +156,9 @@ class Call {
   /// Returns "" or the name of the first argument marked as written of which the last run changed
   /// no byte. Scratch and empty tensors do not count.
   std::string unwritten() const;
-  /// Returns the target of the constructor, which outlives this object. Throws nothing.
+  /// Returns the target passed to the constructor. Throws nothing.
   Target& target() const { return *target_; }
-  /// Returns the contract of the constructor, which outlives this object. Throws nothing.
+  /// Returns the contract passed to the constructor. Throws nothing.
   const Contract& contract() const { return *contract_; }
 
  private:

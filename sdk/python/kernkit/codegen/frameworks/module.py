@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Returns the text of a module. `named`: {op: name of its backward}. Raises SchemaError if an op cannot be the backward
-of another op."""
+"""Generates the Python module with the functions of a framework for the ops of a library."""
 
 import re
 from typing import Callable, Dict, List, Optional, Type, Union
