@@ -113,8 +113,7 @@ class BlockHooks {
   /// barrier.
   virtual void arrives(const Warp& /*warp*/, uint32_t /*barrier*/, bool /*only*/) {}
   /// Called when lanes of a warp have arrived at barrier.cluster. `releases`: the arrival is
-  /// without
-  /// `.relaxed`.
+  /// without `.relaxed`.
   virtual void arrives_at_cluster(const Warp& /*warp*/, bool /*releases*/) {}
   /// Called when lanes of a warp leave a wait for barrier.cluster.
   virtual void leaves_cluster_barrier(const Warp& /*warp*/) {}

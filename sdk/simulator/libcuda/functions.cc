@@ -90,6 +90,12 @@ cudaError_t launch(const core::LaunchRequest& request, CUfunction function, void
   return core::launch_kernel(request, kernel_of(function), buffer, *size);
 }
 
+static_assert(static_cast<int>(CU_LAUNCH_ATTRIBUTE_COOPERATIVE) == cudaLaunchAttributeCooperative &&
+              static_cast<int>(CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) ==
+                  cudaLaunchAttributeClusterDimension &&
+              static_cast<int>(CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION) ==
+                  cudaLaunchAttributeProgrammaticStreamSerialization);
+
 core::LaunchRequest request_of(const CUlaunchConfig& config) {
   core::LaunchRequest request;
   request.grid = dim3(config.gridDimX, config.gridDimY, config.gridDimZ);
@@ -97,17 +103,7 @@ core::LaunchRequest request_of(const CUlaunchConfig& config) {
   request.shared_memory = config.sharedMemBytes;
   request.stream = config.hStream;
   for (unsigned i = 0; i < config.numAttrs; ++i) {
-    const CUlaunchAttributeValue& value = config.attrs[i].value;
-    switch (config.attrs[i].id) {
-      case CU_LAUNCH_ATTRIBUTE_COOPERATIVE: request.cooperative = value.cooperative != 0; break;
-      case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
-        request.cluster = dim3(value.clusterDim.x, value.clusterDim.y, value.clusterDim.z);
-        break;
-      case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
-        request.overlaps_previous = value.programmaticStreamSerializationAllowed != 0;
-        break;
-      default: break;  // hints without effect
-    }
+    core::apply_attribute(config.attrs[i].id, config.attrs[i].value, &request);
   }
   return request;
 }

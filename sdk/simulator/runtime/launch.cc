@@ -155,16 +155,7 @@ LaunchRequest request_of(const cudaLaunchConfig_t& config) {
   request.shared_memory = config.dynamicSmemBytes;
   request.stream = config.stream;
   for (unsigned i = 0; i < config.numAttrs; ++i) {
-    const cudaLaunchAttributeValue& value = config.attrs[i].val;
-    switch (config.attrs[i].id) {
-      case cudaLaunchAttributeCooperative: request.cooperative = value.cooperative != 0; break;
-      case cudaLaunchAttributeClusterDimension:
-        request.cluster = dim3(value.clusterDim.x, value.clusterDim.y, value.clusterDim.z);
-        break;
-      case cudaLaunchAttributeProgrammaticStreamSerialization:
-        request.overlaps_previous = value.programmaticStreamSerializationAllowed != 0;
-        break;
-    }
+    apply_attribute(config.attrs[i].id, config.attrs[i].val, &request);
   }
   return request;
 }

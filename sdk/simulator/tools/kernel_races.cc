@@ -106,8 +106,7 @@ class KernelRaces::OfBlock : public BlockHooks {
     const dim3 grid = block_.launch.grid;
     number_ =
         block_.index.x + uint64_t{grid.x} * (block_.index.y + uint64_t{grid.y} * block_.index.z);
-    cluster_ = cluster_of(number_);
-    order_.start(number_, cluster_, of_lanes_);
+    order_.start(number_, cluster_of(number_), of_lanes_);
     for (OfWarp& warp : warps_) {
       warp.copies = {};
       warp.products.clear();
@@ -130,13 +129,13 @@ class KernelRaces::OfBlock : public BlockHooks {
     order_.arrive(warp.number, barrier, only);
   }
   void arrives_at_cluster(const Warp& warp, bool releases) override {
-    order_.arrive_at_cluster(warp.number, cluster_, releases);
+    order_.arrive_at_cluster(warp.number, releases);
   }
   void leaves_cluster_barrier(const Warp& warp) override {
     order_.leave_cluster_barrier(warp.number);
   }
   void opens(uint32_t barrier) override {
-    if (barrier == Block::kClusterBarrier) return order_.open_cluster(cluster_);
+    if (barrier == Block::kClusterBarrier) return order_.open_cluster();
     order_.open(barrier);
   }
 
@@ -1186,8 +1185,7 @@ class KernelRaces::OfBlock : public BlockHooks {
   bool waits_ = false;           // whether the current block has waited for earlier grids
   bool triggers_first_ = false;  // whether the block let later grids start before it waited
   Range range_;
-  uint64_t number_ = 0;   // number of the current block
-  uint64_t cluster_ = 0;  // number of the block's cluster
+  uint64_t number_ = 0;  // number of the current block
 };
 
 KernelRaces::KernelRaces(std::shared_ptr<const InstrumentedKernel> instrumented,

@@ -60,9 +60,7 @@ void BlockOrder::arrive(unsigned warp, uint32_t barrier, bool only) {
   arrivals.strict.block = arrivals.lenient.block = block_;
   arrivals.strict.join(strict_[warp]);
   if (is_lenient_) arrivals.lenient.join(lenient_[warp]);
-  arrivals.fences.narrow.add(fences_[warp].narrow);
-  arrivals.fences.cluster.add(fences_[warp].cluster);
-  arrivals.fences.wide.add(fences_[warp].wide);
+  arrivals.fences.add(fences_[warp]);
   arrivals.fenced.add(fenced_[warp]);
   if (only) {
     tick(warp);
@@ -96,8 +94,8 @@ void BlockOrder::open(uint32_t barrier) {
 // PTX ISA 8.9.4, item 3: an arrival with release synchronises with the waits of its phase. An
 // arrival with .relaxed releases only what earlier fences of the thread released, see
 // "barrier.cluster".
-void BlockOrder::arrive_at_cluster(unsigned warp, uint64_t number, bool releases) {
-  Released& arrivals = all_.cluster(number);
+void BlockOrder::arrive_at_cluster(unsigned warp, bool releases) {
+  Released& arrivals = all_.cluster(cluster_);
   if (releases) {
     arrivals.add(now(warp));
   } else {
@@ -227,9 +225,7 @@ void BlockOrder::write(unsigned warp, uint64_t key, const OrderTraits& traits, b
     note_fence(warp, traits.scope);
     tick(warp);
   } else if (const auto own = own_releases_[warp].find(key); own != own_releases_[warp].end()) {
-    added.narrow.add(own->second.narrow);
-    added.cluster.add(own->second.cluster);
-    added.wide.add(own->second.wide);
+    added.add(own->second);
   }
   if (added.narrow.is_empty() && !any_released()) return;
   uint64_t version = 0;

@@ -143,11 +143,11 @@ class BlockOrder {
   void synchronise(unsigned warp, uint32_t lanes);
   void arrive(unsigned warp, uint32_t barrier, bool only);
   void open(uint32_t barrier);
-  /// An arrival at the barrier of the cluster `number`, which an arrival with `.relaxed` does not
-  /// release.
-  void arrive_at_cluster(unsigned warp, uint64_t number, bool releases);
+  /// Records an arrival at the barrier of the block's cluster. `releases`: the arrival is without
+  /// `.relaxed`.
+  void arrive_at_cluster(unsigned warp, bool releases);
   /// The barrier of the cluster has opened. Only leave_cluster_barrier() acquires the arrivals.
-  void open_cluster(uint64_t number) { opened_ = all_.cluster(number); }
+  void open_cluster() { opened_ = all_.cluster(cluster_); }
   void leave_cluster_barrier(unsigned warp);
   /// fence.mbarrier_init, which a relaxed arrival at the barrier of the cluster releases.
   void fence_inits(unsigned warp) { inits_[warp] = now(warp); }
@@ -181,6 +181,11 @@ class BlockOrder {
   /// threads of the cluster, `wide` for all.
   struct Fences {
     Released narrow, cluster, wide;
+    void add(const Fences& other) {
+      narrow.add(other.narrow);
+      cluster.add(other.cluster);
+      wide.add(other.wide);
+    }
   };
   /// Returns the releases at the location `key`.
   Fences released_at(uint64_t key) const;

@@ -25,6 +25,22 @@ constexpr size_t kMaxClusterSize = 8;
 /// Returns the number of threads or blocks in an extent.
 inline size_t volume(dim3 size) { return size_t{size.x} * size.y * size.z; }
 
+/// Applies an attribute of a launch. Both APIs have the same numbers and values of attributes;
+/// other attributes are hints without effect.
+template <class Value>
+void apply_attribute(int number, const Value& value, LaunchRequest* request) {
+  switch (number) {
+    case cudaLaunchAttributeCooperative: request->cooperative = value.cooperative != 0; break;
+    case cudaLaunchAttributeClusterDimension:
+      request->cluster = dim3(value.clusterDim.x, value.clusterDim.y, value.clusterDim.z);
+      break;
+    case cudaLaunchAttributeProgrammaticStreamSerialization:
+      request->overlaps_previous = value.programmaticStreamSerializationAllowed != 0;
+      break;
+    default: break;
+  }
+}
+
 /// Returns the configuration of cudaLaunchKernelExC(); hints without effect are left out.
 LaunchRequest request_of(const cudaLaunchConfig_t& config);
 /// Launches a kernel. `arguments` is an array of pointers to the arguments.
