@@ -196,6 +196,21 @@ def test_a_full_disk_changes_no_call(tmp_path):
     assert result.stderr.count("No space left on device") == 3
 
 
+def test_a_number_in_use_is_skipped(folder):
+    """A second library of a process counts from 1 as well, and a process may have the number of an earlier process."""
+    code = """
+taken = f"{os.environ['KERNKIT_RECORD']}/add_to-{os.getpid()}-1"
+os.makedirs(taken + "/earlier")
+ops.add_to(y, x)
+print(os.path.basename(taken), os.getpid())
+"""
+    result = called.run(code, KERNKIT_RECORD=str(folder))
+    assert result.stderr == ""
+    taken, pid = result.stdout.split()
+    assert {path.name for path in folder.iterdir()} == {taken, f"add_to-{pid}-2"}
+    assert [path.name for path in (folder / taken).iterdir()] == ["earlier"]
+
+
 @pytest.mark.all
 def test_threads_libraries_and_processes_record_into_one_folder(folder):
     code = """

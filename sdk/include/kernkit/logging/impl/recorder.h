@@ -235,10 +235,14 @@ class Recorder {
       const unsigned long long number = __atomic_add_fetch(&recordings_, 1, __ATOMIC_RELAXED);
       snprintf(recording->name, sizeof recording->name, "%.100s-%d-%llu", call.site->name,
                static_cast<int>(getpid()), number);
-      // Another library of the process may already have created a folder with this number.
-      if (faccessat(folder_, recording->name, F_OK, AT_SYMLINK_NOFOLLOW) == 0) continue;
       const Message temporary = temporary_name(*recording);
       if (mkdirat(folder_, temporary.c_str(), 0700) == 0) {
+        // Another library of the process may have used this number already. The name is compared
+        // while this call owns the temporary folder, without which no library creates the name.
+        if (faccessat(folder_, recording->name, F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
+          (void)unlinkat(folder_, temporary.c_str(), AT_REMOVEDIR);
+          continue;
+        }
         recording->folder =
             openat(folder_, temporary.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
         if (recording->folder < 0) failed(*recording, errno);
