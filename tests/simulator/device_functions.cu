@@ -216,6 +216,21 @@ __global__ void wrapping_kernel(int* r) {
   r[11] = of_warp;
 }
 
+// A barrier and an atomic that changes memory in each iteration count as progress of a block.
+__global__ void waiting_kernel(int* r) {
+  __shared__ int started;
+  if (threadIdx.x == 0) atomicAdd(&r[0], 1);
+  do {
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      atomicAdd(&r[1], 1);
+      started = atomicAdd(&r[0], 0);
+    }
+    __syncthreads();
+  } while (started < static_cast<int>(gridDim.x));
+  if (threadIdx.x == 0) r[2 + blockIdx.x] = started;
+}
+
 __device__ __forceinline__ int twice(int x) { return 2 * x; }
 __device__ __noinline__ int thrice(int x) { return 3 * x; }
 __device__ __forceinline__ int digits(int x) { return x < 10 ? 1 : 1 + digits(x / 10); }
@@ -265,6 +280,10 @@ void run_atomics(kernkit::TensorView results) {
 void run_wrapping_atomics(kernkit::TensorView results) {
   kernkit::cuda::Launch launch(results);
   launch(wrapping_kernel, {4, 64}, results.data<int>());
+}
+void run_waiting_blocks(kernkit::TensorView results) {
+  kernkit::cuda::Launch launch(results);
+  launch(waiting_kernel, {4, 64}, results.data<int>());
 }
 void run_qualified_functions(kernkit::TensorView results) {
   kernkit::cuda::Launch launch(results);

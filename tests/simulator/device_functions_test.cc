@@ -161,6 +161,15 @@ TEST_P(DeviceFunctions, Wrapping) {
   for (int i = 0; i < 12; ++i) EXPECT_EQ(r[i], expected[i]) << i;
 }
 
+TEST_P(DeviceFunctions, BlocksThatWaitForEachOtherBetweenBarriers) {
+  OnDevice<int> r({6});
+  run_waiting_blocks(r.view("results"));
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  EXPECT_EQ(r[0], 4);
+  EXPECT_GE(r[1], 4);
+  for (int block = 0; block < 4; ++block) EXPECT_EQ(r[2 + block], 4) << block;
+}
+
 TEST_P(DeviceFunctions, Qualified) {
   OnDevice<int> r({64, 3});
   run_qualified_functions(r.view("results"));

@@ -12,6 +12,10 @@ namespace {
 
 thread_local Block* of_thread = nullptr;
 
+// The most turns of a block's threads in a row. A block whose threads meet at a barrier in each
+// iteration of a loop may wait for a store of another block.
+constexpr unsigned kTurnsInARow = 1 << 18;
+
 }  // namespace
 
 Block* this_block() { return of_thread; }
@@ -67,7 +71,8 @@ void Block::run() {
     if (++turns % 1024 == 0 && is_endless(0)) return;
     if (progress_) {
       idle_turns = 0;
-      if (grid_.settings.seed == 0 || grid_.random() % 1024 != 0) continue;
+      const bool is_interrupted = grid_.settings.seed != 0 && grid_.random() % 1024 == 0;
+      if (!is_interrupted && turns % kTurnsInARow != 0) continue;
     } else if (++idle_turns <= ready_count_ || started_ < size_) {
       continue;
     }

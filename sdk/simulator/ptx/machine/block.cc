@@ -15,6 +15,9 @@ namespace kernkit::simulator::ptx {
 namespace {
 
 constexpr size_t kLine = 64;  // alignment of a warp's registers [bytes]
+// The most rounds in a row, in each of which every warp runs until it waits. A block whose threads
+// meet at a barrier in each iteration of a loop may wait for a store of another block.
+constexpr unsigned kRoundsInARow = 1024;
 
 uint32_t lanes_of(unsigned threads, unsigned warp) {
   const unsigned remaining = threads - warp * 32;
@@ -121,8 +124,8 @@ void Block::start(uint3 its_index, uint64_t random) {
 }
 
 Block::Stop Block::run() {
-  for (;;) {
-    bool any_runs = false, yields = false, all_ended = true;
+  for (unsigned rounds = 1;; ++rounds) {
+    bool any_runs = false, yields = rounds == kRoundsInARow, all_ended = true;
     retry_waits();  // other blocks may have completed a phase of this block's mbarriers
     for (const unsigned i : order_) {
       Warp& warp = warps[i];
