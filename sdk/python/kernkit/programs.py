@@ -3,10 +3,14 @@
 
 import os
 import shutil
+import signal
 import subprocess
-from typing import Any, Sequence
+from typing import Any, List, Sequence
 
 from .errors import UserError
+
+
+END_LIMIT = 2.0  # the longest time that an interrupted program may take to end [s]
 
 
 def run(arguments: Sequence[Any], **options: Any) -> "subprocess.CompletedProcess[str]":
@@ -17,6 +21,38 @@ def run(arguments: Sequence[Any], **options: Any) -> "subprocess.CompletedProces
         return subprocess.run(command, **options)
     except OSError as error:
         raise UserError(_problem(command[0], error, str(options.get("cwd") or ""))) from None
+
+
+def run_until_interrupted(arguments: Sequence[Any], **options: Any) -> int:
+    """Runs a program by subprocess.Popen() with `options`. Returns the exit code, -N after signal N. If this process
+    gets SIGINT or SIGTERM, the program also ends, and the function returns 128 + the number of the signal. Raises
+    UserError if the program cannot be started."""
+    command = [str(argument) for argument in arguments]
+    received: List[int] = []
+
+    def end(number: int, _: Any) -> None:
+        received.append(number)
+        raise KeyboardInterrupt
+
+    earlier = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        process = subprocess.Popen(command, **options)
+        try:
+            return process.wait()
+        except KeyboardInterrupt:
+            if received[0] == signal.SIGTERM:
+                process.terminate()
+            try:
+                process.wait(END_LIMIT)  # a terminal also sends SIGINT to the program
+            except (KeyboardInterrupt, subprocess.TimeoutExpired):
+                process.kill()
+                process.wait()
+            return 128 + received[0]
+    except OSError as error:
+        raise UserError(_problem(command[0], error, str(options.get("cwd") or ""))) from None
+    finally:
+        for number, handler in earlier.items():
+            signal.signal(number, handler)
 
 
 def _problem(program: str, error: OSError, folder: str) -> str:

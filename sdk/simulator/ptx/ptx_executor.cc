@@ -172,6 +172,7 @@ ptx::PtxResult run_grid_of(const DeviceModule& module, const GridOfKernel& one,
                             settings.device_summation ? module.capability : 0};
   ptx::PtxResult result = ptx::run_grid(of_grid, one.is_cooperative, settings);
   ptx::flush_printed();
+  hooks.reset();  // adds the findings of the launch to those of the program
   if (ptx::tools != nullptr) ptx::tools->end(one.name, result.sentence, result.tool);
   return result;
 }

@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 
@@ -34,7 +35,12 @@ def run(root, tmp_path_factory):
         return subprocess.run([*map(str, arguments)], capture_output=True, text=True,
                               env={**os.environ, "PYTHONPATH": str(root / "sdk/python"), **environment})  # fmt: skip
 
-    run_tool.program = program
+    def start_tool(command, *options, kernel):
+        arguments = [sys.executable, "-B", "-m", "kernkit", command, "--runtime", runtime, *options, program, kernel]
+        return subprocess.Popen([*map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                env={**os.environ, "PYTHONPATH": str(root / "sdk/python")})  # fmt: skip
+
+    run_tool.program, run_tool.start = program, start_tool
     return run_tool
 
 
@@ -196,6 +202,20 @@ def test_a_race_and_its_suppression(run, tmp_path):
     result = run("sanitize", "--tool", "racecheck", "--suppressions", reasons, kernel="unordered")
     assert result.returncode == 0, result.stderr
     assert "kernkit sanitize: this suppression matches no finding: other: *\n" in result.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_reports_the_findings_so_far(run, tmp_path, number):
+    """The program runs until it is interrupted; its kernels before have findings. The program ends as well."""
+    with run.start("sanitize", "--tool", "racecheck", "--seeds", "3", "--json", tmp_path / "s.json", kernel="waits") as process:
+        assert process.stdout.readline() == "waits\n"
+        process.send_signal(number)
+        errors = process.stderr.read()
+    assert process.returncode == 128 + number
+    assert "racecheck: unordered: block [0, 0, 0], thread [32, 0, 0]: Race reported between " in errors, errors
+    assert f"kernkit sanitize: incomplete: the program crashed or was ended by signal {number:d}: later kernels did not run\n" in errors
+    assert errors.endswith("kernkit sanitize: 2 findings (racecheck: 2)\n")
+    assert json.loads((tmp_path / "s.json").read_text())["program_exitcode"] == 128 + number
 
 
 def test_findings_of_several_seeds_are_merged(run, tmp_path):

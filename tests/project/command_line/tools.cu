@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels for `kernkit counters` and `kernkit sanitize`. The argument selects the kernel.
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstring>
 
@@ -67,11 +69,16 @@ int main(int, char** arguments) {
   if (is("outside")) outside<<<1, 64>>>(y, x);
   if (is("diverged")) diverged<<<1, 64>>>(y, x);
   if (is("early")) early<<<1, 64>>>(y, x);
-  if (is("unordered")) unordered<<<1, 64>>>(y, x);
+  if (is("unordered") || is("waits")) unordered<<<1, 64>>>(y, x);
   if (is("lanes")) lanes<<<1, 32>>>(y, x);
   if (is("elected")) elected<<<8, 64>>>(y, x);
   if (is("unwritten")) unwritten<<<1, 64>>>(y, x);
   cudaDeviceSynchronize();
   if (is("seven")) return 7;
+  if (is("waits")) {
+    std::puts("waits");
+    std::fflush(stdout);
+    pause();
+  }
   std::puts("done");
 }

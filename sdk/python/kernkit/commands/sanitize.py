@@ -164,6 +164,8 @@ def run_with_seeds(arguments: argparse.Namespace, tools: List[str], settings: Di
                 for finding in report["findings"]:
                     finding.update(seed=seed, sentence=without_seed(finding["sentence"]))
             results += reports
+            if code_of_run in program.INTERRUPTED:
+                return code_of_run, results
             runs.append((seed, [report.get("launches", "") for report in reports]))
         if compares:
             print(f"kernkit sanitize: {determinism.compared_text(runs)}", file=sys.stderr)

@@ -7,6 +7,7 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -23,6 +24,7 @@ from .runtime import driver_of, drop_ins_of, folder_of_caches, folder_of_clients
 from .single_file import compile_source, is_source
 
 GPUS = pathlib.Path("/proc/driver/nvidia/gpus")  # folder with a subfolder for each GPU that NVIDIA's driver found
+INTERRUPTED = (128 + signal.SIGINT, 128 + signal.SIGTERM)  # exit codes of an interrupted command
 TOOLS_FOLDER = "KERNKIT_TOOLS_FOLDER"  # environment variable; the text occurs in programs with the tools
 DRIVER = "libcuda.so.1"
 SHARED = ("link it with nvcc's -cudart shared, in CMake CUDA_RUNTIME_LIBRARY Shared; with the CUDA toolkit of PyPI, "
@@ -208,12 +210,13 @@ def run_with_tools(arguments: argparse.Namespace, tools: List[str], settings: Op
                    is_silent: bool = False) -> Tuple[int, List[Any]]:  # fmt: skip
     """Runs a program with `tools` of the simulator. Returns (exit code, reports), with a report for each process in
     which a kernel ran, in the order of the processes' numbers. The members "launches" and "outputs" of a report are
-    texts of the tool determinism. `is_silent`: whether the output of the program is discarded."""
+    texts of the tool determinism. If the command is interrupted, the exit code is a member of INTERRUPTED, and the
+    reports have the findings of the kernels that ended. `is_silent`: whether the output of the program is discarded."""
     found, environment = prepared(arguments, with_tools=True)
     with tempfile.TemporaryDirectory(prefix="kernkit-") as folder:
         environment.update({"KERNKIT_TOOLS": ",".join(tools), TOOLS_FOLDER: folder, **(settings or {})})
         output = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL} if is_silent else {}
-        code = programs.run([arguments.program, *arguments.arguments], executable=found, env=environment, **output).returncode
+        code = programs.run_until_interrupted([arguments.program, *arguments.arguments], executable=found, env=environment, **output)
         results = []
         for file in sorted(pathlib.Path(folder).glob("*.json"), key=lambda path: int(path.stem)):
             texts = {name: path.read_text() for name in ("launches", "outputs") if (path := file.with_suffix(f".{name}")).is_file()}
