@@ -22,8 +22,8 @@ void run_atomics(kernkit::TensorView results);
 /// Adds sums that wrap around, in 64 threads of 4 blocks. results [12], int32, all 0.
 void run_wrapping_atomics(kernkit::TensorView results);
 /// Runs 4 blocks, each of which meets at a barrier in a loop until all blocks have started. results
-/// [6], int32, all 0: the number of blocks that started, the number of steps, and for each block the
-/// number of blocks that had started when the block ended.
+/// [6], int32, all 0: the number of blocks that started, the number of steps, and for each block
+/// the number of blocks that had started when the block ended.
 void run_waiting_blocks(kernkit::TensorView results);
 /// Calls device functions that are not macros, and uses static __shared__ variables. results [64,
 /// 3], int32.

@@ -233,9 +233,9 @@ void Session::end(const std::string& kernel, const std::string& sentence, const 
     findings_.push_back({tool == "program" ? "memcheck" : tool, kernel, sentence});
     process_.stopped.push_back(sentence);
   }
-  const size_t num_findings =
-      findings_.size() + races_of_program_.findings().size() + uses_of_program_.findings().size() +
-      barriers_of_program_.findings().size();
+  const size_t num_findings = findings_.size() + races_of_program_.findings().size() +
+                              uses_of_program_.findings().size() +
+                              barriers_of_program_.findings().size();
   if (num_findings == written_) return;
   written_ = num_findings;
   write();  // written now, since the process may be killed later
