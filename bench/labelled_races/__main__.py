@@ -5,7 +5,8 @@
     python bench/labelled_races table FILE.json ...
 
 The labels are in the names of the programs, see labels.py. Each program runs under `kernkit sanitize` with memcheck and
-racecheck at one level. FILE.json is written after each program; a program with a row in the file is not run again.
+racecheck at one level. A program that does not end is interrupted at the time limit; the findings so far count.
+FILE.json is written after each program; a program with a row in the file is not run again.
 `table` prints the scores of several files as Markdown. Nothing of a suite is part of kernkit.
 """
 
@@ -30,6 +31,7 @@ from limited_run import run_with_limit  # noqa: E402
 from rows import processor  # noqa: E402
 from score import Row, as_markdown  # noqa: E402
 
+GRACE = 10.0  # the time in which an interrupted run prints its findings [s]
 KERNKIT = [sys.executable, "-B", "-m", "kernkit", "sanitize"]
 
 
@@ -48,10 +50,10 @@ def score_program(path: pathlib.Path, label: Label, options: argparse.Namespace)
         tools = TOOLS_OF.get(options.suite, DEFAULT_TOOLS)
         words = [*KERNKIT, "--tool", tools, "--racecheck-detect-level", options.level, "--seeds", str(options.seeds), "--json", str(report),
                  *(["--runtime", str(options.runtime)] if options.runtime else []), str(path), *options.arguments]  # fmt: skip
-        run = run_with_limit(words, options.limit, path.parent, {**os.environ, "PYTHONPATH": str(ROOT / "sdk/python")})
-        if run.code is None or not report.is_file():
-            return Row(path.name, label, None, None, f"no result within {options.limit} s" if run.code is None else "no report", run.seconds)
-        result = json.loads(report.read_text())
+        run = run_with_limit(words, options.limit, path.parent, {**os.environ, "PYTHONPATH": str(ROOT / "sdk/python")}, grace=GRACE)
+        result = json.loads(report.read_text()) if report.is_file() else None
+    if result is None or (run.code is None and not result["findings"]):
+        return Row(path.name, label, None, None, f"no result within {options.limit} s" if run.code is None else "no report", run.seconds)
     rejected = re.search(r"^kernkit: (.* cannot run: .*)", run.errors, re.MULTILINE)
     if rejected:
         return Row(path.name, label, None, None, rejected.group(1)[:200], run.seconds)

@@ -174,14 +174,15 @@ void Session::end_process() {
 
 void Session::write() const {
   const std::string path = folder_ + "/" + std::to_string(getpid()) + ".json";
-  std::FILE* file = std::fopen(path.c_str(), "w");
+  const std::string written = path + ".new";  // the earlier report remains if the process is killed
+  std::FILE* file = std::fopen(written.c_str(), "w");
   std::vector<Finding> findings = findings_;
   for (Finding& race : races_of_program_.findings()) findings.push_back(std::move(race));
   for (Finding& use : uses_of_program_.findings()) findings.push_back(std::move(use));
   for (Finding& finding : barriers_of_program_.findings()) findings.push_back(std::move(finding));
   const std::string text = json_of(of_program_.kernels(), findings, process_);
   if (file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size() &&
-      std::fclose(file) == 0) {
+      std::fclose(file) == 0 && std::rename(written.c_str(), path.c_str()) == 0) {
     return;
   }
   std::fprintf(stderr, "kernkit: %s cannot be written\n", path.c_str());
@@ -243,16 +244,24 @@ void Session::end(const std::string& kernel, const std::string& sentence, const 
 
 void Session::note_call(const char* function, cudaError_t error, const std::string& why) {
   const std::lock_guard<std::mutex> lock(mutex_);
+  uint64_t count = 0;
   if (why.empty() && !process_.stopped.empty()) {
-    ++process_.not_run;
+    count = ++process_.not_run;
   } else {
-    findings_.push_back({"memcheck", "",
-                         std::string("Program hit ") + cudaGetErrorName(error) + " (error " +
-                             std::to_string(static_cast<int>(error)) + ") due to \"" +
-                             cudaGetErrorString(error) + "\" on CUDA API call to " + function +
-                             (why.empty() ? "" : ": ") + why});
+    const std::string sentence =
+        std::string("Program hit ") + cudaGetErrorName(error) + " (error " +
+        std::to_string(static_cast<int>(error)) + ") due to \"" + cudaGetErrorString(error) +
+        "\" on CUDA API call to " + function + (why.empty() ? "" : ": ") + why;
+    auto found = std::find_if(findings_.begin(), findings_.end(),
+                              [&](const Finding& finding) { return finding.sentence == sentence; });
+    if (found == findings_.end()) {
+      found = findings_.insert(found, {"memcheck", "", sentence});
+      found->count = 0;
+    }
+    count = ++found->count;
   }
-  write();
+  // A program may repeat a failing call in a loop. Reports are written at powers of two.
+  if ((count & (count - 1)) == 0) write();
 }
 
 }  // namespace ptx

@@ -204,6 +204,13 @@ def test_a_race_and_its_suppression(run, tmp_path):
     assert "kernkit sanitize: this suppression matches no finding: other: *\n" in result.stderr
 
 
+def test_a_failing_call_in_a_loop_is_counted(run):
+    result = run("sanitize", "--tool", "memcheck", kernel="repeats")
+    assert result.returncode == 1
+    assert re.search(r"^memcheck: Program hit cudaErrorInvalidValue .* on CUDA API call to cudaMemcpy: .* \(1000 times\)$", result.stderr, re.MULTILINE), result.stderr
+    assert result.stderr.endswith("kernkit sanitize: 1 finding (memcheck: 1)\n")
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_run_reports_the_findings_so_far(run, tmp_path, number):
     """The program runs until it is interrupted; its kernels before have findings. The program ends as well."""

@@ -75,6 +75,8 @@ int main(int, char** arguments) {
   if (is("unwritten")) unwritten<<<1, 64>>>(y, x);
   cudaDeviceSynchronize();
   if (is("seven")) return 7;
+  for (int i = 0; is("repeats") && i < 1000; ++i)
+    cudaMemcpy(y, x, 8192 * sizeof(float), cudaMemcpyDeviceToDevice);
   if (is("waits")) {
     std::puts("waits");
     std::fflush(stdout);
