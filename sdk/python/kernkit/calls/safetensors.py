@@ -22,30 +22,43 @@ def read_file(path: pathlib.Path, most: int) -> bytes:
         if not stat.S_ISREG(status.st_mode):
             raise OSError(0, "not a regular file", str(path))
         if status.st_size > most:
-            raise ValueError("the file is too large")
+            raise ValueError(f"the file has {status.st_size} bytes; at most {most} are supported")
         return stream.read(status.st_size)
 
 
 def read(path: pathlib.Path) -> Dict[str, bytes]:
-    """Returns {entry: its bytes}. Raises UserError if the file is damaged."""
+    """Returns {entry: its bytes}. Raises UserError if the file cannot be read, has more than 2**37 bytes, or is not a
+    valid safetensors file."""
     try:
         data = read_file(path, 1 << 37)
+    except OSError as error:
+        problem = "a symbolic link, which a recording must not contain" if path.is_symlink() else error.strerror
+        raise UserError(f"{path} cannot be read: {problem}") from None
+    except ValueError as error:
+        raise UserError(f"{path} cannot be read: {error}") from None
+    try:
+        if len(data) < 8:
+            raise ValueError(f"the file has {len(data)} bytes, less than the 8 bytes of the header's size")
         (size,) = struct.unpack_from("<Q", data)
-        if size > min(_MOST_HEADER, len(data) - 8):
-            raise ValueError("the header is incomplete")
+        if size > _MOST_HEADER:
+            raise ValueError(f"the header has {size} bytes; at most {_MOST_HEADER} are supported")
+        if size > len(data) - 8:
+            raise ValueError(f"the header has {size} bytes, of which the file contains {len(data) - 8}")
         header: Any = json.loads(data[8 : 8 + size].decode("utf-8", "surrogateescape"))
         content = memoryview(data)[8 + size :]
         entries = {}
         for name, entry in header.items():
             if name == "__metadata__":
                 continue
-            begin, end = entry["data_offsets"]
-            if not (type(begin) is type(end) is int and 0 <= begin <= end <= len(content)):
+            offsets = entry["data_offsets"]
+            if not (len(offsets) == 2 and type(offsets[0]) is type(offsets[1]) is int and 0 <= offsets[0] <= offsets[1] <= len(content)):
                 raise ValueError(f"the data_offsets of the entry {name!r} are invalid or past the end of the file")
-            entries[name] = bytes(content[begin:end])
+            entries[name] = bytes(content[offsets[0] : offsets[1]])
         return entries
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, struct.error) as error:
-        raise UserError(f"{path} is not a safetensors file: {error}") from None
+    except ValueError as error:
+        raise UserError(f"{path} is not a valid safetensors file: {error}") from None
+    except (KeyError, TypeError, AttributeError, RecursionError):
+        raise UserError(f"{path} is not a valid safetensors file: the header is not a JSON object in which each entry has data_offsets") from None
 
 
 def write(path: pathlib.Path, entries: Mapping[str, Tuple[str, List[int], bytes]]) -> None:
