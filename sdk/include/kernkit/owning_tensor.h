@@ -82,8 +82,8 @@ class Tensor {
   /// is called once, when the last owner is released or before this function throws. Throws
   /// ValueError (TypeError for a dtype without bits) for a tensor that is null, invalid, of another
   /// major version, or not aligned and contiguous as required (in bytes; 0 requires nothing), or
-  /// that has flags that kernkit does not know or sub-byte elements padded to bytes. Throws
-  /// RuntimeError without a host in the process, and the host's error. Copies no elements.
+  /// that has unsupported flags or sub-byte elements padded to bytes. Throws RuntimeError without a
+  /// host in the process, and the host's error. Copies no elements.
   static Tensor FromDLPackVersioned(DLManagedTensorVersioned* tensor, size_t require_alignment = 0,
                                     bool require_contiguous = false);
   /// Takes over a tensor of DLPack before 1.0, which has no version and no flags: the result is

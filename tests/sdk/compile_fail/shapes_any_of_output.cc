@@ -1,4 +1,4 @@
-// expect: _ is for inputs; an output's size must follow from them
+// expect: _ is for inputs only; an output's size must follow from the inputs
 // SPDX-License-Identifier: Apache-2.0
 #include "kernkit/shapes/export.h"
 

@@ -1,4 +1,4 @@
-// expect: a shape has '...' once
+// expect: a shape contains '...' more than once
 // SPDX-License-Identifier: Apache-2.0
 #include "kernkit/shapes/export.h"
 

@@ -1,4 +1,4 @@
-// expect: no required input binds this name: write it alone (n) or times a
+// expect: no required input binds this name: write n or a multiple such as 2*n
 // SPDX-License-Identifier: Apache-2.0
 #include "kernkit/shapes/export.h"
 

@@ -145,7 +145,8 @@ TEST(LineJson, AnErrorLeavesThePartBefore) {
 
 TEST(ShapeErrorText, NamesTheEnumerator) {
   EXPECT_STREQ(shape_error_text(ShapeError::kTwoRuns).name, "kTwoRuns");
-  EXPECT_STREQ(shape_error_text(ShapeError::kTwoRuns).text, "a shape has '...' once");
+  EXPECT_STREQ(shape_error_text(ShapeError::kTwoRuns).text,
+               "a shape contains '...' more than once");
   EXPECT_STREQ(shape_error_text(ShapeError::kTooMany).name, "kTooMany");
 }
 

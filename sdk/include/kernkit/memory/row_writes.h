@@ -35,8 +35,8 @@ class LastRowWrites {
     earlier_.add(last_);
     last_ = write;
   }
-  /// Adds a write if all entries are used. Removes the newest entry that `write` covers; if `write`
-  /// covers no entry, merges the two oldest entries into one entry that covers both.
+  /// Adds the write `carried` when all entries are used. To make room, removes the newest entry
+  /// that `write` covers or, if `write` covers no entry, merges the two oldest entries.
   KERNKIT_HOST_DEVICE KERNKIT_INLINE void replace(const RowWrite& carried, const RowWrite& write) {
     const RowWrite previous = last_;
     last_ = carried;

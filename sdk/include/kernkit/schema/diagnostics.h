@@ -17,14 +17,14 @@ namespace kernkit::schema::detail {
         "expected a size: a number, a name, _, ..., or an expression of them with "               \
         "+ - * / ( ) ceil_div(a, b) round_up(a, b) numel(...)");                                  \
   error(kUnclosed, "expected ',' or ']' after a size");                                           \
-  error(kTwoRuns, "a shape has '...' once");                                                      \
+  error(kTwoRuns, "a shape contains '...' more than once");                                       \
   error(kNotAnInt, "a size has the name of a parameter that is not an int");                      \
   error(kCallerSized, "'?' may only follow a name, in the shape of a Tensor(out!)");              \
   error(kUnbound,                                                                                 \
-        "no required input binds this name: write it alone (n) or times a "                       \
-        "number (2*n) once");                                                                     \
+        "no required input binds this name: write n or a multiple such as 2*n "                   \
+        "as a size of a required input");                                                         \
   error(kUnknownSize, "no input determines this name of an output's size");                       \
-  error(kAnyOfOutput, "_ is for inputs; an output's size must follow from them");                 \
+  error(kAnyOfOutput, "_ is for inputs only; an output's size must follow from the inputs");      \
   error(kNoRun, "no required input determines '...'");                                            \
   error(                                                                                          \
       kDtype,                                                                                     \

@@ -9,8 +9,8 @@
 
 #if defined(KERNKIT_CONTRACT_COMPILED)
 namespace kernkit::testing::contract {
-// Weak, so that the definition in the compiled rules takes precedence over the one in the header
-// below.
+// Weak, so that the definition in the compiled rules takes precedence over the definition in the
+// header below.
 [[gnu::weak]] bool register_tests(const char* op, KernkitFunction function,
                                   KernkitFunction metadata, std::vector<Item> (*items)(),
                                   const char* file, int line);
@@ -90,7 +90,8 @@ inline std::string other_results(const Contract& contract, Call& call, const Out
   std::vector<shapes::CallValue> values(results.which.size() + contract.callee().num_params() + 1);
   for (size_t k = 0; k < results.which.size(); ++k) {
     values[k].tensor = result_of(outcome, results.which[k]);
-    if (values[k].tensor == nullptr) return "it gives no tensor where the line declares a tensor";
+    if (values[k].tensor == nullptr)
+      return "a result is not a tensor, but the schema line declares a tensor";
   }
   std::vector<DLTensor> tensors(call.arguments.size());
   for (size_t i = 0; i < contract.callee().num_params(); ++i) {
@@ -205,16 +206,17 @@ inline std::string batch_differs(const Contract& contract, Target& target) {
     argument.shape.insert(argument.shape.begin(), 2);
   }
   const Outcome outcome = batch.run();
-  if (!outcome.accepted) return "a batch of two: " + outcome.text();
+  if (!outcome.accepted) return "a call with a batch of two: " + outcome.text();
   for (size_t item = 0; item < 2; ++item) {
     Call single(contract, target);
     for (const size_t i : contract.tensors()) single.arguments[i].contents = items[i][item];
     const Outcome alone = single.run();
-    if (!alone.accepted) return "an item of a batch alone: " + alone.text();
+    if (!alone.accepted) return "a call with one item of the batch: " + alone.text();
     const std::string differs =
         first_difference(batch, single, [item](const Elements& all, const Elements& expected) {
           const size_t size = expected.bytes.size();
-          if (all.bytes.size() != 2 * size) return std::string("a batch of two has another size");
+          if (all.bytes.size() != 2 * size)
+            return std::string("the result of a batch of two does not have twice the size");
           const auto begin = all.bytes.begin() + static_cast<std::ptrdiff_t>(item * size);
           const Elements actual = {all.dtype, {begin, begin + static_cast<std::ptrdiff_t>(size)}};
           return difference(actual, expected);
@@ -227,9 +229,9 @@ inline std::string batch_differs(const Contract& contract, Target& target) {
 
 /// Rule ItemsAreComputedAlone: checks on each target what `each...` in the line declares, that one
 /// call with a batch gives the results of a call for each item (see batch_differs()). Checks
-/// nothing if the line has no `each...` or an error, or if a tensor does not begin with it. Adds
-/// one observation for each target, and its violation if there is one, to *verdict. Throws the
-/// errors of Call::run().
+/// nothing if the line has an error or no `each...`, or if the shape of a tensor in the line does
+/// not begin with `...`. Adds one observation for each target, and its violation if there is one,
+/// to *verdict. Throws the errors of Call::run().
 inline void items_are_computed_alone(const Contract& contract, Verdict* verdict) {
   const schema::Schema& schema = contract.callee().schema();
   const schema::ShapeLine line = schema::parse_line(contract.callee().schema_text().c_str()).shapes;

@@ -15,8 +15,8 @@ namespace kernkit::testing {
 /// The backend of an op's test: its kDevice, memory() and faults().
 using TestDevice = Backend;
 
-/// A HostTensor on the test's device, whose elements the host reads and writes: after a call of an
-/// op, only once TestDevice::faults() has returned.
+/// A HostTensor in memory of the test's device. The host may read and write the elements; after a
+/// call of an op, only once TestDevice::faults() has returned.
 template <class T>
 struct TestTensor : HostTensor<T> {
   /// Allocates a tensor of this shape [elements] from Backend::memory() and sets each element to

@@ -11,9 +11,10 @@
 
 KERNKIT_TVM_FFI_BEGIN
 namespace detail {
-/// A parameter of type T that accepts the values that tvm-ffi accepts, where kernkit accepts fewer:
-/// std::string also from bytes, a dtype and a device from every text, also within Optional, Array
-/// and Tuple.
+/// Reads a parameter of type T from every value that tvm-ffi accepts, where kernkit accepts fewer:
+/// std::string also from bytes, DLDataType also from bytes and from every name of a dtype in
+/// tvm-ffi, DLDevice also from a name. Optional, Array and Tuple of these types contain such
+/// values.
 template <class T>
 struct Lenient {};
 
@@ -27,7 +28,7 @@ inline constexpr bool kIsLenient<Array<T>> = kIsLenient<T>;
 template <class... T>
 inline constexpr bool kIsLenient<Tuple<T...>> = (kIsLenient<T> || ...);
 
-/// For KERNKIT_EXPORT_READ.
+/// The `reading` of KERNKIT_EXPORT_READ: As<T> is the type that reads a parameter of type T.
 struct Reading {
   template <class T>
   using As = std::conditional_t<kIsLenient<T>, Lenient<T>, T>;
@@ -93,8 +94,8 @@ struct Argument<tvm::ffi::detail::Lenient<tvm::ffi::Tuple<T...>>>
 
 /// Exports a C++ function, or a captureless lambda, as the op `name`, with tvm-ffi's calling
 /// convention: the symbol `__tvm_ffi_<name>`. The types come from the C++ signature; a message
-/// names an argument by its number. A caller gets a TypeError for another number or type of
-/// arguments, and the errors of the function.
+/// names an argument by its number. A call returns 0, or -1 with an error: TypeError for a wrong
+/// number or type of arguments, or an error that the function throws.
 #define TVM_FFI_DLL_EXPORT_TYPED_FUNC(name, ...)                      \
   KERNKIT_EXPORT_READ(::tvm::ffi::detail::Reading, name, __VA_ARGS__) \
   static_assert(true)
