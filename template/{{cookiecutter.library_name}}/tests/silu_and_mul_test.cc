@@ -67,7 +67,8 @@ class SiluAndMul : public ::testing::Test {
   void check_special_values() {
     constexpr double kInf = std::numeric_limits<double>::infinity();
     constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-    // exp(1000) overflows; a quotient by it is zero, with the sign of the product.
+    // exp(1000) overflows to infinity. A number divided by infinity is zero, with the sign of the
+    // product.
     EXPECT_EQ(value_of<T>(-1000, 2), 0);
     EXPECT_TRUE(std::signbit(value_of<T>(-1000, 2)));
     EXPECT_FALSE(std::signbit(value_of<T>(-1000, -2)));
@@ -104,8 +105,8 @@ TEST_F(SiluAndMul, ArithmeticIsWiderThanFloat16) {
 
 //@ if cuda
 #if defined(KERNKIT_ON_FIBERS)
-// Tests tensors with more elements than 32 bits can count. The simulator has memory only where it
-// is touched, and runs some of the blocks, the first and the last among them.
+// Tests tensors with more elements than 32 bits can count. The simulator allocates only pages that
+// are accessed, and runs some of the blocks, the first and the last among them.
 class SiluAndMulLarge : public SiluAndMul {
  protected:
   // Checks that the elements of y in `elements` have the expected values and that all other
