@@ -10,8 +10,8 @@ if(EXISTS "${_dir}/tvm/ffi/c_api.h" AND EXISTS "${_library}" AND NOT CMAKE_CROSS
     IMPORTED_LOCATION "${_library}" IMPORTED_SONAME libtvm_ffi.so)
   target_link_libraries(tvm_ffi INTERFACE kernkit::dlpack)
 else()
-  message(STATUS "kernkit: the wheel of apache-tvm-ffi was not found; what is tested and measured "
-    "against it is not built")
+  message(STATUS "kernkit: the wheel of apache-tvm-ffi was not found; tests and benchmarks that need "
+    "this wheel are not built")
 endif()
 unset(_dir)
 unset(_package)

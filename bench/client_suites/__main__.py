@@ -4,9 +4,10 @@
     python bench/client_suites numba numba.cuda.tests --settings numba-cuda/testing/pytest.ini --out numba.json
 
 A seed draws tests from all tests that pytest collects, before the first test runs. A test is a process of its own,
-pytest under `kernkit run`, with a time limit. `--together N` runs up to N tests of a file in one process, and each of them
-that neither passes nor is skipped there once more in a process of its own, whose ending counts. The JSON file is written
-after each process: a second run with the same file continues. The Markdown table is printed at the end.
+pytest under `kernkit run`, with a time limit. `--together N` runs up to N tests of a file in one process. A test that
+neither passes nor is skipped in that process runs once more, in a process of its own, and the second ending counts. The
+JSON file is written after each process: a second run with the same file continues. The Markdown table is printed at the
+end.
 """
 
 import argparse

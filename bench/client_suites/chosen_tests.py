@@ -39,14 +39,14 @@ def pytest_collection_modifyitems(config, items):
 def pytest_runtest_protocol(item):
     limit = item.config.getoption("--test-limit")
     if limit:
-        faulthandler.dump_traceback_later(limit, exit=True)  # it also ends a process that holds Python's lock
+        faulthandler.dump_traceback_later(limit, exit=True)  # exit=True ends the process even if a thread holds Python's lock
     yield
     if limit:
         faulthandler.cancel_dump_traceback_later()
 
 
 def ending_of(reports):
-    """Returns the ending of a test and its reason. A failure that the package expects is no failure."""
+    """Returns the ending of a test and its reason. A failure that the package expects does not count as a failure."""
     if any(report.failed for report in reports):
         return "failed", ""
     skipped = next((report for report in reports if report.skipped and not hasattr(report, "wasxfail")), None)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a test of another package ends in the simulator, from the output of pytest, and the table of all endings."""
+"""Determines from pytest's output how a test of another package ends in the simulator, and makes the table of endings."""
 
 import collections
 import re
@@ -77,7 +77,7 @@ def table(context: Dict[str, Any], endings: Dict[str, Ending]) -> str:
         f"{context['client']} {context['version']}: {len(endings)} of {context['collected']} tests, drawn by seed {context['seed']}, "
         f"{context['limit_s']:g} s each, {context['processor']}.", "",
         "| package | " + " | ".join(KINDS) + " |", "|" + "---|" * (1 + len(KINDS)), row(context, endings), "",
-        f"Passed: {counts[PASSED]} of {considered} tests that neither the package skips nor need machine code.", "",
+        f"Passed: {counts[PASSED]} of {considered} tests that the package does not skip and that need no machine code.", "",
     ]  # fmt: skip
     by_reason = collections.defaultdict(list)
     for name, ending in endings.items():

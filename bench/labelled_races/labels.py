@@ -11,7 +11,7 @@ class Label(NamedTuple):
     racy: bool  # a race
     invalid: bool  # an access out of bounds
     uninitialised: bool = False  # a use of uninitialised memory
-    other: bool = False  # a fault that no tool of kernkit claims to find
+    other: bool = False  # a fault that no tool of kernkit is designed to find
 
     def is_clean(self) -> bool:
         return not any(self)

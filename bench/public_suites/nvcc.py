@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""nvcc with PTX of one compute capability in place of the architectures that a build names: machine code runs on no
-device of the simulator, and nine architectures take nine times as long to compile.
+"""Makes nvcc generate PTX of one compute capability in place of the architectures that a build names. The simulator
+runs no machine code, and nine architectures take nine times as long to compile.
 
 The builds of the suites call the script `nvcc` that write_wrapper() writes, and are unchanged otherwise.
 """

@@ -40,7 +40,7 @@ ROW_TITLES = ["suite", "programs", *(kind.value for kind in _JUDGED), "too slow"
 
 def row(context: Context, results: List[Result]) -> str:
     """Returns the row of a Markdown table with the columns ROW_TITLES: the number of programs of each kind. A program
-    that needs a feature that the simulator lacks by design is in that column alone."""
+    that needs a feature that the simulator lacks by design counts only in that column."""
     within = counts([result for result in results if not result.outcome.beyond])
     others = [within[Kind.SLOW], sum(bool(result.outcome.beyond) for result in results),
               within[Kind.NOT_BUILT] + within[Kind.NO_INPUT] + within[Kind.WAIVED]]  # fmt: skip

@@ -200,4 +200,4 @@ def open_suite(checkout: pathlib.Path, work: pathlib.Path, capability: str) -> S
         return CudaSamples(checkout, work, capability)
     if (checkout / "src").is_dir() and any(checkout.glob("src/*-cuda")):
         return HeCBench(checkout, work, capability)
-    raise ValueError(f"{checkout} is no checkout of NVIDIA/cuda-samples or zjin-lcf/HeCBench: it has neither Samples/ nor src/*-cuda/")
+    raise ValueError(f"{checkout} is not a checkout of NVIDIA/cuda-samples or zjin-lcf/HeCBench: it has neither Samples/ nor src/*-cuda/")

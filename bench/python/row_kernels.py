@@ -159,7 +159,7 @@ def main():
         for (op, peer), cells in sorted(ratios.items()):
             mean = math.exp(statistics.fmean(map(math.log, cells.values())))
             least = min(cells, key=cells.get)
-            print(f"{op}: {peer} by kernkit {mean:.2f}, least {cells[least]:.2f} ({least})")
+            print(f"{op}: {peer} / kernkit {mean:.2f}, least {cells[least]:.2f} ({least})")
 
 
 if __name__ == "__main__":

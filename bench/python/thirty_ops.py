@@ -17,8 +17,7 @@ library and for one program; for the tests, one run of the program with all test
 zip.
 
 With --kk: `./kk test OP` after an edit of the op's .cu file: without CUDA, with CUDA, and with CUDA in a library with
-the
-part ptx. `bare` is nvcc on the file and the link of one program.
+the component ptx. `bare` is nvcc on the file and the link of one program.
 
 """
 

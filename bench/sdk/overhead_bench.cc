@@ -92,7 +92,7 @@ void failing(benchmark::State& state, const std::string& library) {
     if (error != nullptr) release(error);
     return rejected && error != nullptr;
   };
-  // raises an error before the measurement, because the first error of a process is slower (see
+  // Raises an error before the measurement, because the first error of a process is slower (see
   // start_bench)
   if (!once()) return state.SkipWithError("a wrong dtype was accepted");
   for (auto _ : state) benchmark::DoNotOptimize(once());

@@ -280,7 +280,7 @@ function(kernkit_find_cutlass)
   if(NOT KERNKIT_WITH_CUDA OR TARGET kernkit::cutlass)
     return()
   endif()
-  string(REGEX MATCH "[^;]+" dir "${CUTLASS_DIR};$ENV{CUTLASS_DIR}")  # the first that is set; ./kk has no option -D
+  string(REGEX MATCH "[^;]+" dir "${CUTLASS_DIR};$ENV{CUTLASS_DIR}")  # the first value that is set; ./kk cannot set CMake variables
   if(NOT dir)
     find_package(Python 3.9 QUIET COMPONENTS Interpreter)
     if(Python_EXECUTABLE)

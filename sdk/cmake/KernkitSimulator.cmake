@@ -173,7 +173,7 @@ the CUDA tests ran kernels as the C++ compiler compiled them: stores out of boun
       list(APPEND tested ${op})
     endif()
   endforeach()
-  if(TARGET ${library}_test_files)  # the contracts in test files run here
+  if(TARGET ${library}_test_files)  # the contract tests of the test files run in these programs
     set(files "${tested}")
     cmake_path(ABSOLUTE_PATH dir NORMALIZE)
     list(TRANSFORM files REPLACE "(.+)" "${dir}/\\1_test.cc")

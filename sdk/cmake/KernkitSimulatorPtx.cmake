@@ -7,7 +7,7 @@
 # that are not GPU_ONLY are compiled for the CPU instead if their PTX cannot run, if a sanitizer is
 # to check their kernels, or if KERNKIT_TESTS_ON_PTX is OFF. ./kk test sets the environment variable
 # of the same name.
-option(KERNKIT_TESTS_ON_PTX "Run the CUDA tests of a library's ops by their PTX, where nvcc is" ON)
+option(KERNKIT_TESTS_ON_PTX "Run the CUDA tests of a library's ops by their PTX, if nvcc is installed" ON)
 if("$ENV{KERNKIT_TESTS_ON_PTX}" MATCHES "^(ON|OFF)$")
   set(KERNKIT_TESTS_ON_PTX "$ENV{KERNKIT_TESTS_ON_PTX}" CACHE BOOL "Set by the environment" FORCE)
 endif()

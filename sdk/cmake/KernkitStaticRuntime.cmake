@@ -3,11 +3,13 @@
 # run` finds and replaces the functions of a stripped library by this table. No code of the library
 # reads the table.
 
-# `uses_cuda`: a generator expression, 1 if the library has CUDA code, and so the runtime.
+# Adds the table to a library. `uses_cuda` is a generator expression, which is 1 if the library has
+# CUDA code and therefore contains the runtime.
 #
-# Exports kernkit_static_runtime_<major version of CUDA>: for each function its distance from the table
-# (int32_t) and its name, which ends with a zero; 0 ends the table. libcudart/static_runtime.cc of the
-# simulator reads it.
+# The library exports the table as kernkit_static_runtime_<major version of CUDA>. An entry is the
+# distance of a function from the table (int32_t), followed by the name of the function with a
+# terminating NUL. A distance of 0 ends the table. libcudart/static_runtime.cc of the simulator
+# reads the table.
 function(_kernkit_add_static_runtime_table library uses_cuda)
   get_target_property(archive CUDA::cudart_static IMPORTED_LOCATION)
   if(NOT CMAKE_NM OR NOT EXISTS "${archive}")

@@ -188,7 +188,7 @@ def test_cmake_projects_are_built_and_run_with_the_suites_arguments(root, tmp_pa
 def test_other_folders_and_unknown_programs_are_rejected(root, tmp_path, benchmarks):
     (tmp_path / "empty").mkdir()
     code, printed = tool(root, tmp_path / "empty", "--output", tmp_path / "results")
-    assert code == 2 and "empty is no checkout of NVIDIA/cuda-samples or zjin-lcf/HeCBench" in printed
+    assert code == 2 and "empty is not a checkout of NVIDIA/cuda-samples or zjin-lcf/HeCBench" in printed
     code, printed = tool(root, benchmarks, "--output", tmp_path / "results", "--programs", "good-cuda,none")
     assert (code, printed) == (2, "public_suites: unknown programs: none\n")
 
