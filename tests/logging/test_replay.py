@@ -253,7 +253,7 @@ def test_links_and_pipes_are_not_read(folder, capfd):
         file.rename(folder.parent / "elsewhere")
         file.symlink_to(folder.parent / "elsewhere")
         assert replay(path) == 3
-        assert f"{file}" in (error := capfd.readouterr().err) and "Too many levels of symbolic links" in error
+        assert f"{file}" in (error := capfd.readouterr().err) and "cannot be read: a symbolic link, which a recording must not contain" in error
         file.unlink()
         os.mkfifo(file)
         assert replay(path) == 3

@@ -225,7 +225,7 @@ def _results(folder: pathlib.Path, storages: List[Storage]) -> Optional[Results]
 
 def read(folder: pathlib.Path) -> Recording:
     """Returns the recording in `folder`. Raises UserError if the folder is not a recording, or if a file of the
-    recording is damaged."""
+    recording cannot be read or is damaged."""
     path = folder / "call.json"
     if not path.is_file():
         raise UserError(f"{folder} is not a recording of KERNKIT_RECORD: it has no call.json")
@@ -240,5 +240,9 @@ def read(folder: pathlib.Path) -> Recording:
         results = _results(folder, storages)
         return Recording(folder, _text(node["op"]), _text(node["schema"]), _text(node["library"]), arguments, storages, skipped, results,
                          node.get("is_part") is True)  # fmt: skip
-    except (_Damaged, OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
-        raise UserError(f"{path} is damaged: {error!r}" if isinstance(error, KeyError) else f"{path} is damaged: {error}") from None
+    except OSError as error:
+        raise UserError(f"{path} cannot be read: {error.strerror}") from None
+    except KeyError as error:
+        raise UserError(f"{path} is damaged: the key {error} is missing") from None
+    except (_Damaged, ValueError, TypeError, AttributeError, OverflowError, RecursionError) as error:
+        raise UserError(f"{path} is damaged: {error}") from None

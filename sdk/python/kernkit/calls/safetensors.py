@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads and writes safetensors files: a size, a JSON object of this size that describes the data, and the data."""
 
+import errno
 import json
 import os
 import pathlib
@@ -16,6 +17,8 @@ _MOST_HEADER = 1 << 24  # bytes
 def read_file(path: pathlib.Path, most: int) -> bytes:
     """Returns the content of a file of a recording. Raises OSError if the file is a link, which could lead outside the
     recording, a pipe or a device. Raises ValueError if the file has more than `most` bytes."""
+    if path.is_symlink():
+        raise OSError(errno.ELOOP, "a symbolic link, which a recording must not contain", str(path))
     file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with open(file, "rb") as stream:
         status = os.fstat(file)
@@ -32,8 +35,7 @@ def read(path: pathlib.Path) -> Dict[str, bytes]:
     try:
         data = read_file(path, 1 << 37)
     except OSError as error:
-        problem = "a symbolic link, which a recording must not contain" if path.is_symlink() else error.strerror
-        raise UserError(f"{path} cannot be read: {problem}") from None
+        raise UserError(f"{path} cannot be read: {error.strerror}") from None
     except ValueError as error:
         raise UserError(f"{path} cannot be read: {error}") from None
     try:
