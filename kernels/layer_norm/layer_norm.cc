@@ -13,7 +13,7 @@ void layer_norm(TensorView y, TensorView x, const Optional<TensorView>& weight,
   Dim d("d");
   KERNKIT_EXPECT(x).dtype(LayerNormTypes{}).cpu_or_cuda().shape(n, d).last_dim_contiguous();
   KERNKIT_EXPECT(y).like(x).contiguous().no_partial_overlap(x);
-  KERNKIT_CHECK(weight || !bias, ValueError) << "bias: needs a weight; pass ones for none";
+  KERNKIT_CHECK(weight || !bias, ValueError) << "bias: requires a weight; pass a weight of ones";
   for (const Optional<TensorView>& of_columns : {weight, bias}) {
     if (!of_columns) continue;
     KERNKIT_EXPECT(*of_columns).same_dtype(x).same_device(x).shape(d).contiguous();

@@ -413,7 +413,7 @@ TEST_F(RowKernelsReject, Weight) {
   EXPECT_EQ(error_of([&] {
               layer_norm(y.view("y"), x.view("x"), std::nullopt, weight.vector("bias"), 1e-5);
             }),
-            "ValueError: bias: needs a weight; pass ones for none");
+            "ValueError: bias: requires a weight; pass a weight of ones");
   weight.d = 6;
   weight.dl()->data = y.begin();
   EXPECT_EQ(norm().find("ValueError: y: overlaps weight in memory ("), 0u) << norm();

@@ -48,8 +48,8 @@ int adapt(const KernkitAny* any, KernkitAny* out) noexcept {
     default:
       return fail(
           "TypeError",
-          "an array that was made before tvm_ffi was loaded cannot be passed to it; make it "
-          "again");
+          "an array that was made before tvm_ffi was loaded cannot be passed to tvm_ffi; make the "
+          "array again");
   }
   out->v.object = static_cast<KernkitObject*>(adapted);
   return code == 0 ? 1 : -1;

@@ -97,7 +97,7 @@ int tensor_to_dlpack(void* from, DLManagedTensor** out) noexcept {
   const bool is_own = has_own_type(static_cast<KernkitObject*>(from));
   if (auto* to = real.get(); to != nullptr && !is_own) return to(from, out);
   if (is_own && (static_cast<TensorObject*>(from)->flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0) {
-    return fail("ValueError", "a read-only tensor cannot go out as DLPack before version 1");
+    return fail("ValueError", "a read-only tensor cannot be exported as DLPack before version 1");
   }
   *out = export_tensor<DLManagedTensor>(from);
   return *out == nullptr ? fail("MemoryError", "out of memory") : 0;
@@ -111,7 +111,7 @@ int env_tensor_alloc(DLTensor* prototype, void** out) noexcept {
   const TensorAllocator allocate = set != nullptr ? set : detail::allocate_with<UnsetAlloc>;
   const int code = allocate(prototype, &managed, nullptr, raise);
   if (code != 0) return code;
-  if (managed == nullptr) return fail("RuntimeError", "the allocator gave no tensor");
+  if (managed == nullptr) return fail("RuntimeError", "the allocator returned no tensor");
   return tensor_from_dlpack_versioned(managed, 0, 0, out);
 }
 

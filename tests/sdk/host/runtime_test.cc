@@ -138,7 +138,7 @@ TEST(Runtime, FlagsSurvive) {
   out->deleter(out);
   DLManagedTensor* old = nullptr;
   EXPECT_EQ(error_of_host([&] { return find<ToDlpackOld>("TVMFFITensorToDLPack")(object, &old); }),
-            "ValueError: a read-only tensor cannot go out as DLPack before version 1");
+            "ValueError: a read-only tensor cannot be exported as DLPack before version 1");
 }
 
 TEST(Runtime, RejectedImportLeavesTheTensorToTheCaller) {
