@@ -39,7 +39,7 @@ def versioned_capsule(producer: Producer) -> None:
 
 @RULES.add(MUST, sources.VERSION)
 def version(producer: Producer) -> None:
-    """A versioned capsule has major version 1, whose structure the consumer knows, and a minor version that has been
+    """A versioned capsule has major version 1, whose structure the consumer supports, and a minor version that has been
     released."""
     capsule = require_keyword(producer.make((2, 3)), max_version=NEWEST)
     if not capsule.is_versioned:
