@@ -390,7 +390,7 @@ def run_jax(functions, name, arguments, around):
     others = {**{k: v for k, v in values.items() if k not in tensors}, **chosen(op, arguments)}
     result = around(lambda passed: getattr(functions, name)(**passed, **others))(tensors)
     for k, before in tensors.items():
-        # the call must not change JAX's arrays, which are immutable
+        # The call must not change JAX's arrays, which are immutable
         np.testing.assert_array_equal(before, arguments[k])
     return caller.arrays(named([v for v in op.parameters if v.is_written] + op.results, result))
 

@@ -47,7 +47,7 @@ class Mutant:
     old: str
     new: str
     start: int  # offset of the expression in the file
-    # whether the expression is evaluated at compile time, so that the mutant cannot be selected at run time
+    # Whether the expression is evaluated at compile time, so that the mutant cannot be selected at run time
     constant: bool = False
     fate: str = ""
     by: str = ""

@@ -27,7 +27,7 @@ from flashinfer.jit.mamba import checkpointing_ssu, replayssm_materialize, selec
 half, i32, i64 = torch.float16, torch.int32, torch.int64
 f32, bf16 = torch.float32, torch.bfloat16
 TYPES = (half, half, half)
-# values of three template parameters: no positional encoding, no sliding window, no cap of logits
+# Values of three template parameters: no positional encoding, no sliding window, no cap of logits
 PLAIN = (0, False, False)
 
 

@@ -134,7 +134,7 @@ __global__ void split_k(float* tile, const float* x, int* turn, bool planted) {
   __syncthreads();
   tile[threadIdx.x] += x[64 * blockIdx.x + threadIdx.x];  // turn_without_fence
   __syncthreads();
-  if (threadIdx.x == 0 && !planted) __threadfence();  // of the thread that passes the turn on
+  if (threadIdx.x == 0 && !planted) __threadfence();  // fence of the thread that passes on the turn
   if (threadIdx.x == 0) *static_cast<volatile int*>(turn) = static_cast<int>(blockIdx.x) + 1;
 }
 FAULT(turn_without_fence,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Descriptions of litmus programs: threads in blocks, each with a list of operations on a few locations.
 
-A location is a name, such as x, and stands for eight bytes that are zero at the start of the program. An operation
+A location is a name, such as x, and refers to eight bytes that are zero at the start of the program. An operation
 accesses `size` bytes from byte `at` on. No two stores of a program store the same value to a location."""
 
 import dataclasses

@@ -19,8 +19,8 @@ ARRIVE, WAIT = "cluster.arrive", "cluster.wait"
 @dataclasses.dataclass(frozen=True)
 class Event:
     """An operation of an execution. `place` is (thread, index in the thread's list) of the operation in the program,
-    `outcome` the condition on the value that is read; `reads` and `writes` tell whether the operation reads or writes
-    memory."""
+    `outcome` the condition on the value that is read; `reads` is true if the operation reads memory, and `writes` if it
+    writes memory."""
 
     place: tuple
     op: Op

@@ -23,7 +23,7 @@ using kernkit::testing::contract::Item;
 // is compiled once.
 enum Fault {
   kNone,
-  // Faults of the binding.
+  // Faults in reading the arguments, and in the errors and the code that the call returns.
   kIgnoresMoreArguments,
   kTakesNone,
   kTakesText,
@@ -31,7 +31,7 @@ enum Fault {
   kHasNoMessage,
   kThrowsThroughC,
   kReturnsMinusOneOnly,
-  // Faults of the checks.
+  // Faults in the checks of the op, and in what the op reads and writes.
   kWritesNothing,
   kWritesBeforeItChecks,
   kWritesInput,
@@ -53,7 +53,7 @@ enum Fault {
   kOtherBitsInEachRun,
   kIgnoresDevice,
   kTakesAnyDevice,
-  // Faults of the CUDA implementation.
+  // Faults in the CUDA implementation.
   kWrongOnCuda,
   kHasNoCuda,
   kDefaultStream,
@@ -79,7 +79,7 @@ inline Fault fault = kNone;
 template <class T>
 __global__ void mix_kernel(int64_t n, T factor, bool uninitialised, bool past_end, T* y, const T* x,
                            const T* w, const T* bias) {
-  __shared__ float never_written[1];  // the compiler cannot deduce this, because of the next line
+  __shared__ float never_written[1];  // the next line hides this from the compiler
   if (n < 0) never_written[0] = static_cast<float>(factor);
   const int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (past_end && i == n) (void)*static_cast<const volatile T*>(x + i);
