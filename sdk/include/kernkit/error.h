@@ -70,7 +70,7 @@ class Error : public std::exception {
   /// The line that threw the error; an empty SourceLocation if the error has no line, such as an
   /// error of an argument or of the host.
   SourceLocation location() const noexcept { return location_; }
-  /// The line that threw the error: the former name of location(), for one MINOR version.
+  /// Returns location(). This is the former name, which remains for one MINOR version.
   SourceLocation where() const noexcept { return location_; }
 
  private:

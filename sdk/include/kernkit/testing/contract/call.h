@@ -175,7 +175,7 @@ class Call {
 
   struct Memory {
     Target* target = nullptr;
-    // memory that the argument owns, or null
+    // Memory that the argument owns, or null.
     unsigned char* data = nullptr;
     int64_t origin = 0;  // offset of the first element
     std::vector<unsigned char> before, after;
