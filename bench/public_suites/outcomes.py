@@ -131,7 +131,7 @@ def classify(run: Run) -> Outcome:
         return rejection(rejected[0])
     if faults:
         return Outcome(Kind.FAULT, faults[0])
-    if libraries:  # also if the program ignored the errors that the library returned
+    if libraries:  # includes programs that ignored the errors of the library
         return Outcome(Kind.REJECTED, libraries[0].split(":")[0], "closed library")
     if run.code != 0 or failure:
         return _failed(run.code, text, failure)

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "kernkit/testing/backend.h"
-#include "kernkit/testing/host.h"  // for ops that make tensors; uses the default stream
+#include "kernkit/testing/host.h"  // the host that allocates the tensors of ops
 #include "kernkit/testing/tensor.h"
 
 namespace kernkit::testing {

@@ -36,7 +36,7 @@ struct RecordedValue {
   double real = 0;                      // value of a float
   DLDataType dtype{};                   // dtype of a tensor, or a dtype value
   DLDevice device{};                    // device of a tensor, or a device value
-  std::vector<int64_t> shape, strides;  // of a tensor; shape is also a list of ints
+  std::vector<int64_t> shape, strides;  // sizes and strides of a tensor; shape also holds int[]
   bool has_strides = false, is_object = false, is_written = false;
   uint64_t address = 0, byte_offset = 0;
   int storage = -1;  // index among the storages; -1 for a tensor without elements
