@@ -119,6 +119,20 @@ def test_intervals_are_reduced_to_what_fails():
         assert next(calls) <= 6 * size.bit_length() + 2
 
 
+def test_a_failure_of_one_remainder_is_reduced_by_powers_of_two():
+    for size in (1025, 3073, 5121, 65537):
+        state = [(0, size)]
+
+        def attempt(interval, state=state):
+            fails = interval[1] % 1024 == 1
+            if fails:
+                state[0] = interval
+            return fails
+
+        reduce_size(lambda state=state: state[0], attempt)
+        assert state[0][1] == 1
+
+
 def layouts(generator):
     """Arrays of every layout: transposed, with gaps, with negative and zero strides, of one element."""
     a = np.asarray(generator.sample(range(1000), 6 * 4 * 5), "int32").reshape(6, 4, 5)

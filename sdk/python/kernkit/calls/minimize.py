@@ -80,7 +80,12 @@ class _Search:
             raise UserError(f"{self.recording.op}: this call returns, so that no failure can be kept; the recorded call failed: {results.error}")
         different, _ = differences.compare(self.recording, whole.outcome, self.tolerance)
         if not different:
-            raise UserError(f"{self.recording.op}: the results are equal, so that no failure can be kept")
+            found, advice = "the results are equal", ""
+            if self.runner.command[:1] == ["sanitize"]:
+                found = "the results are equal, and the tools report nothing"
+            elif any(storage.device[0] == 2 for storage in self.recording.storages):
+                advice = "; add --tool racecheck,initcheck: a finding of a tool is a failure as well"
+            raise UserError(f"{self.recording.op}: {found}, so that no failure can be kept{advice}")
         return Failure(("difference",), different[0])
 
     def fails(self, sizes: Sizes, state: State) -> bool:
@@ -151,8 +156,9 @@ class _Search:
 
 
 def reduce_size(now: Callable[[], Interval], attempt: Callable[[Interval], bool]) -> bool:
-    """Reduces an interval of indices while `attempt` returns true: halves the interval, then cuts off shorter parts at
-    both ends. `now` returns the present interval. Returns whether the interval became smaller."""
+    """Reduces an interval of indices while `attempt` returns true: halves the interval, then cuts off powers of two at both
+    ends. A power of two keeps the remainder of a division by a smaller power of two, on which a fault of a tile's last
+    elements depends. `now` returns the present interval. Returns whether the interval became smaller."""
     changed = True
     is_smaller = False
     while changed:
@@ -160,7 +166,7 @@ def reduce_size(now: Callable[[], Interval], attempt: Callable[[Interval], bool]
         half = (length + 1) // 2
         changed = length > 1 and (attempt((start, half)) or attempt((start + length - half, half)))
         is_smaller = is_smaller or changed
-    cut = now()[1] // 4
+    cut = 1 << now()[1].bit_length() - 1
     while cut >= 1:
         start, length = now()
         if length > cut and (attempt((start, length - cut)) or attempt((start + cut, length - cut))):

@@ -5,7 +5,9 @@ Only the library of --library is loaded, not a file that the recording names. Th
 alignment and shared memory of the recorded call. The call runs in a process of its own.
 
 --on-cpu repeats the call of a GPU without a GPU: the library's kernels run by their PTX, as by `kernkit run`. With --tool
-they run under the tools of `kernkit sanitize`, which report errors with the lines of the kernel.
+they run under the tools of `kernkit sanitize`, which report errors with the lines of the kernel. Uninitialised memory has
+the same bytes, and the threads of a block the same order, in each such replay, so that wrong results can be equal: use --tool,
+or change bytes and order by KERNKIT_POISON=0x11 and KERNKIT_SEED=3 in the environment.
 --minimize repeats the call with smaller tensors, and writes the smallest call that still fails. Sizes with one name in the
 schema line change together; in a line without sizes, equal sizes change together.
 --uninitialised gives tensors that the op only writes new memory without the recorded values. If the results change, the op
@@ -13,7 +15,8 @@ reads this memory before it writes the memory; --tool initcheck reports the line
 --bench measures the time of the call and of a copy of as many bytes, on the CPU or on a GPU, and writes a file for
 `kernkit report` and `kernkit compare`. Each round is a new process. The result of a round is the fastest of three
 means.
-Exit code 1: the results differ, or the call ends its process.
+Exit code 1: the results differ, the call ends its process, or a tool has a finding. A smaller call whose results are
+unknown has exit code 0 if the call succeeds.
 """
 
 import argparse
@@ -99,7 +102,7 @@ def _repeat(call: recording.Recording, library: pathlib.Path, tolerance: float) 
         ending = f"fails with {outcome.error}" if outcome.error else "succeeds"
         recorded = "the results of this part of a recorded call are unknown" if call.is_part else "the recorded call did not return"
         print(f"{call.op}: {recorded}; this call {ending}")
-        return 1
+        return 0 if call.is_part and outcome.error is None else 1
     different, compared = differences.compare(call, outcome, tolerance)
     for line in different:
         print(f"{call.op}: {line}")
