@@ -158,7 +158,7 @@ def _failed(code: int, text: str, failure: str) -> Outcome:
 def not_built(log: str) -> Outcome:
     """Returns the outcome of a program that was not built, from the output of the build."""
     lines = _lines(log)
-    patterns = (r"will not build|NOT FOUND|not found - ", r"fatal error|\berror\b.*:|: error", r"Error \d+|[Ee]rror", r".")
+    patterns = (r"will not build|NOT FOUND|not found - ", r"fatal error|\berror\b.*:|: error", r"Error \d+|[Ee]rror|\*\*\* ", r".")
     reason = next((line for pattern in patterns for line in lines if re.search(pattern, line)), "no program")
     return Outcome(Kind.NOT_BUILT, reason, _beyond(reason))
 

@@ -67,6 +67,8 @@ def test_the_outcome_of_a_run(code, output, errors, kind, reason, beyond):
 @pytest.mark.parametrize("log, reason, beyond", [
     ("-- Configuring done\nOpenGL not found - will not build sample 'nbody'\n", "OpenGL not found - will not build sample 'nbody'", "graphics"),
     ("main.cu:3:10: fatal error: npp.h: No such file\nmake: *** Error 1\n", "main.cu:3:10: fatal error: npp.h: No such file", ""),
+    ("make: Entering directory 'a'\nmake: *** No rule to make target 'main.o', needed by 'main'.  Stop.\n",
+     "make: *** No rule to make target 'main.o', needed by 'main'.  Stop.", ""),
     ("", "no program", ""),
 ])  # fmt: skip
 def test_the_reason_why_a_program_was_not_built(log, reason, beyond):
