@@ -12,6 +12,8 @@ import subprocess
 from typing import Dict, List, NamedTuple, Tuple
 
 BUILD_SECONDS = 900  # time limit of a build [s]
+# A line of a Makefile that runs a program, optionally in a subfolder and with variables of the environment.
+_COMMAND = re.compile(r"(?:cd (?P<folder>[\w./-]+)\s*&&\s*)?(?:\w+=\S+ )*(?P<command>\.\.?/.*)")
 
 
 class Command(NamedTuple):
@@ -164,16 +166,16 @@ class HeCBench(Suite):
         return super().missing_input(program, command) or (f"{lacking} does not exist" if lacking else "")
 
     def commands(self, program: str) -> List[Command]:
-        """Returns the first command of the target `run`; [] without an executable."""
+        """Returns the first command of the target `run`, which may run in a subfolder (`cd FOLDER && COMMAND`); [] without
+        an executable."""
         shown = subprocess.run([*self._make(program), "-n", "run"], capture_output=True, text=True, errors="replace").stdout
-        lines = [line.strip() for line in shown.splitlines()]
-        found = next((line for line in lines if re.match(r"(?:\w+=\S+ )*\./", line)), "")
-        words = [word for word in shlex.split(re.split(r"[;&|>]", found)[0]) if found]
-        while words and "=" in words[0] and not words[0].startswith("./"):
-            del words[0]
-        if not words or not (self._folder(program) / words[0]).is_file():
+        found = next(filter(None, (_COMMAND.match(line.strip()) for line in shown.splitlines())), None)
+        if found is None:
             return []
-        return [Command([str(self._folder(program) / words[0]), *words[1:]], self._folder(program))]
+        folder = self._folder(program) / (found["folder"] or "")
+        words = shlex.split(re.split(r"[;&|>]", found["command"])[0])
+        executable = pathlib.Path(os.path.normpath(folder / words[0]))
+        return [Command([str(executable), *words[1:]], folder)] if executable.is_file() else []
 
 
 def shortened(command: Command) -> List[Command]:

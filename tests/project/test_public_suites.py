@@ -160,6 +160,23 @@ def test_a_program_runs_with_fewer_repetitions_after_the_limit_and_only_once(roo
     assert json.loads((words[2] / "results.json").read_text())["results"][0]["arguments"] == ["32", "2"]
 
 
+@pytest.mark.parametrize("line, folder, words", [
+    ("./main 512 > log", ".", ["512"]),
+    ("cd data &&  ../main in.txt && cd ..", "data", ["in.txt"]),
+    ("cd data && SIZE=1 ../main 4; rm out", "data", ["4"]),
+])  # fmt: skip
+def test_the_command_of_a_makefile(tmp_path, line, folder, words):
+    import suites
+
+    place = tmp_path / "src/a-cuda"
+    (place / "data").mkdir(parents=True)
+    (place / "Makefile").write_text(f"main:\n\ttouch main\nrun: main\n\techo start\n\t{line}\n")
+    suite = suites.HeCBench(tmp_path, tmp_path, "80")
+    assert suite.commands("a-cuda") == []
+    (place / "main").touch()
+    assert suite.commands("a-cuda") == [suites.Command([str(place / "main"), *words], place / folder)]
+
+
 def test_programs_are_selected_by_a_seed(root, tmp_path, benchmarks):
     def names(*words):
         code, printed = tool(root, benchmarks, "--output", tmp_path / "_".join(words), "--launcher", "env", "--limit", "1", *words)
