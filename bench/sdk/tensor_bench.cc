@@ -30,7 +30,8 @@ struct PeerMalloc {
   void AllocData(DLTensor* tensor) { tensor->data = std::malloc(ffi::GetDataSize(*tensor)); }
   void FreeData(DLTensor* tensor) { std::free(tensor->data); }
 };
-// An allocator of tvm-ffi with the alignment of CPUNDAlloc, by the C library's functions.
+// An allocator for tensors of tvm-ffi that uses std::aligned_alloc() and std::free(), with the
+// alignment of CPUNDAlloc.
 struct PeerAligned : PeerMalloc {
   void AllocData(DLTensor* tensor) {
     tensor->data = std::aligned_alloc(64, ffi::GetDataSize(*tensor));

@@ -58,7 +58,7 @@ def hidden_macros(symbols: List[Symbol]) -> List[str]:
     for header in public_headers():
         for name in public_macros(header):
             if name not in listed:
-                found.append(f"{source_of(header)}: macro {name}: Doxygen does not list it; define it in an active branch")
+                found.append(f"{source_of(header)}: macro {name} is not listed by Doxygen; define the macro in an active branch of the preprocessor")
     return found
 
 

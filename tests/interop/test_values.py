@@ -377,7 +377,8 @@ def jax_valued(valued):
 
 
 def without_function(op):
-    """Returns whether the op has no function for JAX: XLA passes no list, and allocates all results before the call."""
+    """Returns whether no JAX function is generated for the op: XLA supports no list parameters, and allocates all results
+    before the call, so that an output cannot be None."""
     outputs = [v for v in op.parameters if v.is_written]
     return any(v.is_list for v in op.parameters) or any(v.is_optional for v in outputs)
 

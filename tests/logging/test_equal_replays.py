@@ -60,7 +60,7 @@ def test_wrong_results_that_are_equal_have_a_finding(root, runtime, tmp_path, op
     other = kernkit(root, "replay", path, "--on-cpu", *rest, faulty, **settings)
     assert other.returncode == 1 and "elements differ: " in other.stdout, other.stderr
     kept = kernkit(root, "replay", path, "--on-cpu", "--minimize", new, *rest, faulty)
-    advice = "the results are equal, so that no failure can be kept; add --tool racecheck,initcheck: a finding of a tool is a failure as well"
+    advice = "the results are equal, so there is no failure to keep; add --tool racecheck,initcheck: a finding of a tool is a failure as well"
     assert (kept.returncode, kept.stderr) == (3, f"kernkit: {op}: {advice}\n")
 
     # The tools report the line, and the finding remains in a smaller call.
@@ -81,7 +81,7 @@ def test_wrong_results_that_are_equal_have_a_finding(root, runtime, tmp_path, op
         smaller = kernkit(root, "replay", new, "--tool", tool, *rest, library)
         assert (smaller.returncode, smaller.stdout) == (code, unknown), smaller.stderr
     nothing = kernkit(root, "replay", again, "--tool", tool, "--minimize", tmp_path / "none", *rest, repaired)
-    assert nothing.returncode == 3 and f"kernkit: {op}: the results are equal, and the tools report nothing, so that no failure can be kept\n" == nothing.stderr
+    assert nothing.returncode == 3 and f"kernkit: {op}: the results are equal, and the tools report nothing, so there is no failure to keep\n" == nothing.stderr
 
 
 def test_determinism_names_the_store_whose_bits_depend_on_the_order(root, runtime, tmp_path):  # noqa: F811

@@ -94,7 +94,7 @@ def test_an_error_keeps_its_text_apart_from_numbers(tmp_path, capfd):
 def test_a_call_that_does_not_fail_is_rejected(tmp_path, capfd):
     path = recorded(tmp_path / "calls", "ops.ignore(x)")
     assert minimized(path, tmp_path / "new") == 3
-    assert capfd.readouterr().err == "kernkit: ignore: the results are equal, so that no failure can be kept\n" and not (tmp_path / "new").exists()
+    assert capfd.readouterr().err == "kernkit: ignore: the results are equal, so there is no failure to keep\n" and not (tmp_path / "new").exists()
     assert minimized(path, tmp_path) == 3
     assert capfd.readouterr().err == f"kernkit: --minimize: {tmp_path} exists; name a folder that does not exist\n"
 

@@ -73,16 +73,16 @@ Function create_function(void* self, KernkitFunction call, void (*destroy)(void*
 
 }  // namespace detail
 
-/// Returns a function of the host that other code, such as a Python caller, can call. `function` is
-/// a lambda or another object with one operator(), whose parameters and result have types that an
-/// exported function supports. The function exists until its last owner releases it, and any thread
-/// may call it, also during another call: `function` is moved into the function object and is
-/// called without a lock, and what `function` captures by reference must outlive the function
-/// object. Error messages contain `name`, which must outlive the function. Throws RuntimeError
-/// without a host, the host's error, std::bad_alloc, and what the move of `function` throws. A call
-/// with another number or other types of arguments is a TypeError for the caller; a number out of
-/// range is a ValueError, and an exception of `function` is an error of its kind (RuntimeError for
-/// a std::exception).
+/// Returns a function object of the host that calls `function`; other code, such as Python, can
+/// call the function object. `function` is a lambda or another object with one operator(), whose
+/// parameters and result have types that an exported function supports. The function object owns
+/// `function` until the last owner of the function object releases it. Threads may call the
+/// function object at one time: no lock is held. Objects that `function` captures by reference, and
+/// `name`, which error messages contain, must outlive the function object. Throws RuntimeError
+/// without a host, the host's error, std::bad_alloc, and the exceptions of the move constructor of
+/// `function`. A call raises TypeError for a wrong number or type of arguments, ValueError for a
+/// number out of range, and for an exception of `function` the error of the same kind (RuntimeError
+/// for a std::exception).
 ///
 ///     make_function("square", [](double x) { return x * x; })
 template <class F>

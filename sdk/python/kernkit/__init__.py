@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tools around kernkit's C++ headers: see `kernkit --help`.
+"""Tools for kernkit's C++ headers, see `kernkit --help`.
 
-A library's copy has this package in two folders: third_party/kernkit has the modules of `kernkit bindings`, which a
-build runs, and third_party/kernkit_dev has the other modules.
+A library's copy of kernkit splits this package into two folders: third_party/kernkit contains the modules that
+`kernkit bindings` needs during a build, and third_party/kernkit_dev contains the other modules.
 """
 
 import pathlib

@@ -102,9 +102,9 @@ void Block::sync_warp(const char* function, unsigned mask, uint64_t value, bool 
          (sync->complete || sync->mask != mask || std::strcmp(sync->function, function) != 0)) {
     // This lane and a lane that has arrived would wait for each other.
     if (!sync->complete && (sync->mask & 1u << lane) != 0 && (mask & sync->arrived) != 0) {
-      reject(std::string(function) + "(): lane " + std::to_string(lane) + " calls it with mask " +
-             hexadecimal(mask) + ", and another lane, whose mask names this one, calls " +
-             sync->function + "() with mask " + hexadecimal(sync->mask));
+      reject(std::string(function) + "(): called by lane " + std::to_string(lane) + " with mask " +
+             hexadecimal(mask) + ", and a lane whose mask includes lane " + std::to_string(lane) +
+             " called " + sync->function + "() with mask " + hexadecimal(sync->mask));
       halt();
     }
     sync = sync->next;

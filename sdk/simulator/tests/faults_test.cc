@@ -172,8 +172,8 @@ TEST_F(CudaFaults, MasksThatDiffer) {
 TEST_F(CudaFaults, FunctionsThatDiffer) {
   launch(faulty::two_functions, 1, 32, 0, memory<int>(32));
   EXPECT_EQ(fault(),
-            "faulty::two_functions: block [0, 0, 0], thread [16, 0, 0]: __shfl_down_sync(): lane "
-            "16 calls it with mask 0xffffffff, and another lane, whose mask names this one, calls "
+            "faulty::two_functions: block [0, 0, 0], thread [16, 0, 0]: __shfl_down_sync(): "
+            "called by lane 16 with mask 0xffffffff, and a lane whose mask includes lane 16 called "
             "__shfl_up_sync() with mask 0xffffffff");
 }
 

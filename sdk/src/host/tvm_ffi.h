@@ -7,9 +7,8 @@
 
 namespace kernkit::host {
 
-/// Returns the address of a function of tvm_ffi, or null while tvm_ffi is not loaded. A call takes
-/// some tens of nanoseconds, because it searches again only if a library was loaded since the last
-/// search.
+/// Returns the address of a function of tvm_ffi, or null while tvm_ffi is not loaded. While tvm_ffi
+/// is missing, the function searches again only if a library was loaded since the last search.
 void* find_tvm_ffi(const char* name) noexcept;
 
 /// Caches the address of a function of tvm_ffi. get() returns the address, or null as long as

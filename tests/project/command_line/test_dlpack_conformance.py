@@ -65,7 +65,7 @@ FAULTS = {
     "writable-array": [("always_read_only", "the flag READ_ONLY is set for an array that may be written")],
     "unconsumed-capsule": [("capsule_deletes_twice", "the deletion of a capsule named dltensor calls the deleter 2 times"),
                            ("capsule_leaks", "the deletion of a capsule named dltensor calls no deleter; 30 arrays of 1048576 bytes leave ")],
-    "consumed-capsule": [("destructor_ignores_name", "the deletion of a consumed capsule named dltensor calls the deleter")],
+    "consumed-capsule": [("destructor_ignores_name", "the destructor of a consumed capsule, exported as dltensor, calls the deleter")],
     "data-outlives-array": [("memory_of_the_array_alone", "the elements change after the array is deleted")],
     "exports-are-independent": [("shared_structure", "two capsules have the same structure")],
     "structure-is-released": [("deleter_keeps_structure", "200 exports, consumed, leave "), ("capsule_leaks", "200 exports, not consumed, leave ")],

@@ -27,9 +27,9 @@
 namespace kernkit::testing {
 
 /// Exempts an op from rule `rule`, which the op breaks on purpose: `without("Layouts", "it reads
-/// bytes in any layout")`. The rule's test is skipped with the reason, and no other rule makes
-/// calls with the changes of this rule. All tests of the op fail if no rule has the name. Throws
-/// nothing.
+/// bytes in any layout")`. The test of the rule is skipped with the reason, and the tests of other
+/// rules omit this rule's variations of the example call. All tests of the op fail if no rule has
+/// this name. Throws nothing.
 inline Exemption without(std::string rule, std::string reason) {
   return {Exemption::kWithout, std::move(rule), std::move(reason)};
 }

@@ -74,10 +74,10 @@ class _Search:
             return failures[0]
         results = self.recording.results
         if results is None:
-            raise UserError(f"{self.recording.op}: this call returns, so that no failure can be kept; the recorded call did not return")
+            raise UserError(f"{self.recording.op}: the replayed call succeeds, so there is no failure to keep; the recorded call did not return")
         assert whole.outcome is not None
         if results.error is not None:
-            raise UserError(f"{self.recording.op}: this call returns, so that no failure can be kept; the recorded call failed: {results.error}")
+            raise UserError(f"{self.recording.op}: the replayed call succeeds, so there is no failure to keep; the recorded call failed: {results.error}")
         different, _ = differences.compare(self.recording, whole.outcome, self.tolerance)
         if not different:
             found, advice = "the results are equal", ""
@@ -85,7 +85,7 @@ class _Search:
                 found = "the results are equal, and the tools report nothing"
             elif any(storage.device[0] == 2 for storage in self.recording.storages):
                 advice = "; add --tool racecheck,initcheck: a finding of a tool is a failure as well"
-            raise UserError(f"{self.recording.op}: {found}, so that no failure can be kept{advice}")
+            raise UserError(f"{self.recording.op}: {found}, so there is no failure to keep{advice}")
         return Failure(("difference",), different[0])
 
     def fails(self, sizes: Sizes, state: State) -> bool:

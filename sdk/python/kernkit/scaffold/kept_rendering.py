@@ -48,8 +48,8 @@ def keep(library: str, version: str) -> None:
 
 
 def _is_own(path: str) -> bool:
-    """Returns whether keep() can have written an entry for the path: a path inside the library, outside its git
-    repository and its copy of kernkit, or the manifest of third_party/kernkit_dev."""
+    """Returns whether keep() could have written an entry for the path: a printable path inside the library that is
+    neither in a folder .git nor in the copy of kernkit, or the manifest of third_party/kernkit_dev."""
     parts = path.split("/")
     return (path.isprintable() and (path == _MANIFEST or not copies.is_copied(path))
             and not any(part in ("", ".", "..") or part.lower() == ".git" for part in parts))  # fmt: skip

@@ -610,8 +610,9 @@ TEST_F(PtxGlobalRaces, EqualValuesAndAtomics) {
   EXPECT_NE(races("atom.relaxed.cta.global.add.u32 %r4, [%x], 1;"), "none");
 }
 
-// The last block to arrive reads the stores of all blocks. The order depends on the scope of the
-// fences.
+// The last block that increments the counter loads the elements that another block stored. The
+// stores are ordered before the loads if a fence or the atomic releases and acquires, and its scope
+// includes both blocks.
 TEST_F(PtxGlobalRaces, FencesAndACounter) {
   const auto of_last = [&](const std::string& fence,
                            const std::string& add = "atom.global.add.u32") {

@@ -74,7 +74,7 @@ def consumed_capsule(producer: Producer) -> None:
         capsule.consume()
         gc.collect()
         if calls:
-            raise Broken(f"the deletion of a consumed capsule named {capsule.name.decode()} calls the deleter")
+            raise Broken(f"the destructor of a consumed capsule, exported as {capsule.name.decode()}, calls the deleter")
         capsule.delete()
 
 
