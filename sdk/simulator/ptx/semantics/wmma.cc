@@ -169,8 +169,8 @@ Run access(Decoder& d, bool stores) {
 
 }  // namespace
 
-// Decodes wmma.load, wmma.store and wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 d, a, b, c, with
-// the types of d and c, or of d, a, b and c.
+// Decodes wmma.load, wmma.store and wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 d, a, b, c,
+// with the types of d and c, or of d, a, b and c.
 Run wmma(Decoder& d) {
   if (d.has("load")) return access(d, false);
   if (d.has("store")) return access(d, true);
