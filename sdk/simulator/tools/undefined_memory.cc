@@ -294,6 +294,12 @@ void UndefinedMemory::copy_into_global(const Warp& warp, int lane, const Operati
       while (source.bits[first] == 0) ++first;
       uses_.add_at(warp, lane, operation, kStores, source.origin, at + i + first);
     }
+    const bool reduces = (operation.mode & kReductionBits) != 0 && target.holds(at + i, count);
+    if (const uint32_t old = reduces ? target.undefined(at + i, count) : 0; old != 0) {
+      const uint64_t first = at + i + static_cast<uint64_t>(__builtin_ctz(old));
+      const uint32_t origin = uses_.origin(warp, lane, operation, Space::kGlobal, first);
+      uses_.add_at(warp, lane, operation, kUpdates, origin, first);
+    }
     if (target.holds(at + i, count)) target.write(at + i, count);
   });
 }

@@ -140,7 +140,7 @@ std::vector<Block*> blocks_of(const std::vector<Target>& targets) {
   return blocks;
 }
 CopiedBytes::Kind kind_of_store(const Operation& operation) {
-  return (operation.mode & 15) != 0 ? CopiedBytes::kReduces : CopiedBytes::kWrites;
+  return (operation.mode & kReductionBits) != 0 ? CopiedBytes::kReduces : CopiedBytes::kWrites;
 }
 
 uint32_t size_of_copy(const BulkCopy& copy) {

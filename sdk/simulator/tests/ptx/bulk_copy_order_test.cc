@@ -158,6 +158,33 @@ TEST_F(PtxBulkCopyFaults, InitcheckFollowsCopies) {
   EXPECT_GT(uses(false), 0u);
 }
 
+// A reduction reads global memory, a copy into global memory does not.
+TEST_F(PtxBulkCopyFaults, InitcheckFollowsReductions) {
+  const auto uses = [&](const char* copy, bool is_initialised) {
+    uint32_t* a = nullptr;
+    cudaMalloc(&a, 64);
+    const InitCheck check;
+    if (is_initialised) cudaMemset(a, 0, 64);
+    run("mov.u32 %r0, 1; st.shared.v4.u32 [%s], {%r0,%r0,%r0,%r0};\n"
+        "fence.proxy.async.shared::cta;\n" +
+            std::string(copy) +
+            " [%a+16], [%s], 16;\ncp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\n",
+        "", a, a);
+    cudaFree(a);
+    std::vector<std::string> sentences;
+    for (const UndefinedUse& use : check.uses()) sentences.push_back(use.sentence);
+    return sentences;
+  };
+  const char* const reduction = "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32";
+  EXPECT_EQ(uses(reduction, true), std::vector<std::string>{});
+  EXPECT_EQ(uses(reduction, false),
+            std::vector<std::string>{
+                "bulk: block [0, 0, 0], thread [0, 0, 0]: Uninitialized bits in an atomic at byte "
+                "16 of 64 bytes of global memory (bulk.cu:20), read from byte 16 of 64 bytes of "
+                "global memory (bulk.cu:20)"});
+  EXPECT_EQ(uses("cp.async.bulk.global.shared::cta.bulk_group", false), std::vector<std::string>{});
+}
+
 // An uninitialised byte of B makes a column of D uninitialised, and also the bytes to which the
 // column is copied.
 class PtxAsyncInit : public PtxBulkCopies {
