@@ -524,6 +524,23 @@ TEST_F(PtxAsyncMistakes, ProductsWithAInRegisters) {
                    "wgmma.wait_group between"}});
 }
 
+// The registers of two products are different although the second product is the first use of its
+// sums, and the first product the last use of its A.
+TEST_F(PtxAsyncMistakes, ProductsWithSumsThatAreNotRead) {
+  Lines program = kProduct;
+  program[9] = program[9].substr(0, program[9].find("mov.f32"));
+  program[17] =
+      ".reg .b32 %g<4>; .reg .f32 %e<4>;\n"
+      "mov.u32 %f0, %i; mov.u32 %f1, 0; mov.u32 %f2, 0; mov.u32 %f3, 0;\n"
+      "mov.u32 %g0, %i; mov.u32 %g1, 0; mov.u32 %g2, 0; mov.u32 %g3, 0;\nwgmma.fence.sync.aligned;";
+  program[18] =
+      "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%e0,%e1,%e2,%e3}, {%f0,%f1,%f2,%f3}, "
+      "%db, 0, 1, 1, 0;\n"
+      "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%d0,%d1,%d2,%d3}, {%g0,%g1,%g2,%g3}, "
+      "%db, 0, 1, 1, 0;";
+  check(program, {});
+}
+
 const char* const kPair = ".explicitcluster\n.reqnctapercluster 2, 1, 1\n";
 const std::string kClusterBarrier =
     "barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;";
