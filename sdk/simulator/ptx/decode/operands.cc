@@ -209,6 +209,15 @@ uint32_t Decoder::selected(size_t i, uint32_t yes, uint32_t no) {
   return number;
 }
 
+void Decoder::move(uint32_t to, uint32_t from) {
+  const Operation saved = operation;
+  operation.run = copy_wide;
+  operation.dst = to;
+  operation.src0 = from;
+  emit();
+  operation = saved;
+}
+
 uint32_t Decoder::frame() {
   if (kernel_.frame == kNone) kernel_.frame = registers_.add(Type::kU64);
   return kernel_.frame;
@@ -220,6 +229,7 @@ uint32_t Decoder::carry() {
 }
 
 uint32_t Decoder::from(const Operand& operand, Type type) {
+  if (type == Type::kB128) return to(operand, type);  // constants have at most 64 bits
   switch (operand.kind) {
     case Operand::kInteger:
       if (type == Type::kPred) return registers_.constant(operand.bits != 0, 0, &kernel_);

@@ -69,8 +69,10 @@ std::vector<Life> lives_of(Kernel& kernel, size_t registers) {
 }  // namespace
 
 uint32_t Registers::add(Type type) {
-  sizes_.push_back(register_size(type));
-  return static_cast<uint32_t>(sizes_.size() - 1);
+  const auto number = static_cast<uint32_t>(sizes_.size());
+  const uint32_t size = register_size(type);
+  sizes_.insert(sizes_.end(), size > 8 ? size / 8 : 1, std::min(size, 8u));
+  return number;
 }
 
 uint32_t Registers::constant(uint64_t bits, uint32_t size, Kernel* kernel, uint32_t variable) {

@@ -89,6 +89,8 @@ Run getctarank(Decoder& d);
 // load_store.cc
 Run load(Decoder& d);
 Run store(Decoder& d);
+Run load_wide(Decoder& d);
+Run store_wide(Decoder& d);
 // copies.cc
 Run cp(Decoder& d);
 // bulk_copies.cc

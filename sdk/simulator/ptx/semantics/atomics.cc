@@ -8,6 +8,7 @@
 #include "ptx/machine/access.h"
 #include "ptx/semantics/type_dispatch.h"
 #include "ptx/semantics/updates.h"
+#include "ptx/semantics/wide_accesses.h"
 #include "schedule/progress.h"
 
 namespace kernkit::simulator::ptx {
@@ -111,6 +112,13 @@ Run atom(Decoder& d) {
   d.address(first, space);
   d.operation.src1 = d.from(first + 1, type);
   if (name == "cas") d.operation.src2 = d.from(first + 2, type);
+  if (type == Type::kB128) {
+    const uint32_t lower[] = {d.operation.dst, d.operation.src1, d.operation.src2};
+    for (const int i : {kUpperResult, kUpperSource1, kUpperSource2}) {
+      if (lower[i] != kNone) d.operation.list[i] = lower[i] + 1;
+    }
+    return name == "cas" ? compare_and_swap_whole : exchange_whole;
+  }
   if (name == "add") return addition(d, type);
   if (name == "exch") return of_any_bits<Exch>(type);
   if (name == "cas") return of_any_bits<Cas>(type);

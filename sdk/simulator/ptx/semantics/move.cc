@@ -99,6 +99,29 @@ Run move_pieces(Decoder& d, Type type, bool packs) {
   return of_pieces<Unpack>(bytes, pieces.size());
 }
 
+// Decodes mov.b128 of a register, to a vector {a, b} of 64-bit registers or from such a vector: a
+// move of each half. Returns the move of the upper half.
+Run move_wide(Decoder& d) {
+  const auto half = [&](size_t i, uint32_t upper) {
+    const Operand& operand = d.operand(i);
+    if (operand.kind != Operand::kVector) return d.from(operand, Type::kB128) + upper;
+    if (operand.parts.size() != 2) {
+      d.reject("expected 2 registers, found " + std::to_string(operand.parts.size()));
+    }
+    const Operand& part = operand.parts[upper];
+    if (i == 0 && part.kind == Operand::kNothing) return kNone;
+    return i == 0 ? d.to(part, Type::kB64) : d.from(part, Type::kB64);
+  };
+  const uint32_t to[] = {half(0, 0), half(0, 1)};
+  const uint32_t from[] = {half(1, 0), half(1, 1)};
+  if (to[0] == kNone && to[1] == kNone) return nullptr;
+  const uint32_t last = to[1] != kNone ? 1 : 0;
+  if (last == 1 && to[0] != kNone) d.move(to[0], from[0]);
+  d.operation.dst = to[last];
+  d.operation.src0 = from[last];
+  return unary<Same, uint64_t, uint64_t>;
+}
+
 // Reads %clock or %globaltimer, which count nanoseconds. %clock_hi and %globaltimer_hi have their
 // upper 32 bits.
 template <class X, int kShift = 0>
@@ -133,9 +156,14 @@ void compute_address(Warp& warp, const Operation& operation) {
 }
 void add_offset(Warp& warp, const Operation& operation) { move_steps::offset(warp, operation); }
 
+void copy_wide(Warp& warp, const Operation& operation) {
+  unary<Same, uint64_t, uint64_t>(warp, operation);
+}
+
 Run mov(Decoder& d) {
   const Type type = d.type();
   d.need_operands(2);
+  if (type == Type::kB128) return move_wide(d);
   if (d.operand(0).kind == Operand::kVector) return move_pieces(d, type, false);
   if (d.operand(1).kind == Operand::kVector) return move_pieces(d, type, true);
   d.operation.dst = d.to(0, type);

@@ -730,10 +730,9 @@ TEST_F(PtxUnsupportedForms, EachIsRejected) {
     if (line[0] == '#') continue;
     ++count;
     const std::string instruction = line.substr(0, line.find(" ; "));
-    const bool is_wide = instruction.find("%q") != std::string::npos;
     PtxModule module(
         ".visible .entry k()\n{\n.reg .pred %p<8>; .reg .b32 %r<24>; .reg .b64 %d<16>;\n" +
-        std::string(is_wide ? ".reg .b128 %q<4>;\n" : "") + instruction + ";\nret;\n}\n");
+        instruction + ";\nret;\n}\n");
     EXPECT_EQ(module.launch("k", 1, 32, 0), cudaErrorNotSupported) << instruction;
   }
   EXPECT_GT(count, 10u);

@@ -339,6 +339,88 @@ TEST_F(PtxForms, Atomics) {
   }
 }
 
+// Each thread exchanges the halves of 16 bytes, and adds 1 to one half.
+TEST_F(PtxForms, RegistersOf128Bits) {
+  const struct {
+    const char *load, *store;
+    bool is_shared;
+  } all[] = {
+      {"ld.global.b128", "st.global.b128", false},
+      {"ld.b128", "st.b128", false},
+      {"ld.relaxed.gpu.global.b128", "st.relaxed.gpu.global.b128", false},
+      {"ld.acquire.sys.global.L1::no_allocate.b128", "st.release.sys.b128", false},
+      {"ld.volatile.global.b128", "st.volatile.global.b128", false},
+      {"ld.global.nc.b128", "st.weak.global.b128", false},
+      {"ld.shared.b128", "st.shared.b128", true},
+      {"ld.relaxed.cta.shared.b128", "st.release.cta.shared.b128", true},
+  };
+  for (const auto& row : all) {
+    const std::string load = row.load, store = row.store;
+    PtxModule module(
+        ".visible .entry k(.param .u64 out, .param .u64 in)\n{\n"
+        ".shared .align 16 .b8 tile[1024];\n.reg .b32 %i, %mine; .reg .pred %p;\n"
+        ".reg .b64 %in, %out, %w<3>, %y; .reg .b128 %q<4>;\n"
+        "mov.u32 %i, %tid.x; mul.wide.u32 %y, %i, 16; setp.ge.u32 %p, %i, 40;\n"
+        "ld.param.u64 %in, [in]; ld.param.u64 %out, [out]; add.u64 %in, %in, %y;\n"
+        "add.u64 %out, %out, %y; mov.u32 %mine, tile; mad.lo.u32 %mine, %i, 16, %mine;\n" +
+        (row.is_shared
+             ? "ld.global.b128 %q3, [%in]; " + store + " [%mine], %q3; " + load + " %q0, [%mine];\n"
+             : load + " %q0, [%in];\n") +
+        "mov.b128 {%w0, %w1}, %q0; mov.b128 %q1, {%w1, %w0}; mov.b128 %q2, %q1;\n"
+        "@%p mov.b128 %q2, %q0; mov.b128 {_, %w2}, %q2; mov.b128 {%w1, _}, %q2;\n"
+        "add.u64 %w2, %w2, 1; mov.b128 %q2, {%w1, %w2};\n" +
+        (row.is_shared ? "st.global.b128" : store) + " [%out], %q2;\nret;\n}\n");
+    std::vector<uint64_t> in;
+    for (uint64_t i = 0; i < 2 * kThreads; ++i) in.push_back(~i << 7);
+    uint64_t* out = memory<uint64_t>(2 * kThreads);
+    EXPECT_EQ(module.launch("k", 1, kThreads, 0, out, memory(in)), cudaSuccess) << load;
+    EXPECT_EQ(fault(), "none") << load;
+    for (unsigned i = 0; i < kThreads; ++i) {
+      const bool is_exchanged = i < 40;
+      ASSERT_EQ(out[2 * i], in[2 * i + (is_exchanged ? 1 : 0)]) << load << ", thread " << i;
+      ASSERT_EQ(out[2 * i + 1], in[2 * i + (is_exchanged ? 0 : 1)] + 1) << load << ", thread " << i;
+    }
+  }
+}
+
+// Threads of 8 blocks add 1 to a number of 128 bits by atom.cas, and exchange another number. Each
+// exchanged number, two halves whose sum is 7, is read once.
+TEST_F(PtxForms, AtomicsOf128Bits) {
+  constexpr unsigned kBlocks = 8;
+  PtxModule module(
+      ".visible .entry k(.param .u64 cells, .param .u64 out)\n{\n"
+      ".shared .align 16 .b8 tile[16];\n.reg .b32 %i, %r<3>; .reg .pred %p;\n"
+      ".reg .b64 %cells, %out, %w<4>, %y; .reg .b128 %q<4>;\n"
+      "mov.u32 %i, %tid.x; mov.u32 %r0, %ctaid.x; mov.u32 %r1, %ntid.x;\n"
+      "mad.lo.u32 %i, %r0, %r1, %i; mul.wide.u32 %y, %i, 16;\n"
+      "ld.param.u64 %cells, [cells]; ld.param.u64 %out, [out]; add.u64 %out, %out, %y;\n"
+      "again: ld.relaxed.gpu.global.b128 %q0, [%cells]; mov.b128 {%w0, %w1}, %q0;\n"
+      "add.cc.u64 %w0, %w0, 1; addc.u64 %w1, %w1, 0; mov.b128 %q1, {%w0, %w1};\n"
+      "atom.relaxed.gpu.global.cas.b128 %q2, [%cells], %q0, %q1;\n"
+      "mov.b128 {%w0, %w1}, %q0; mov.b128 {%w2, %w3}, %q2;\n"
+      "setp.ne.u64 %p, %w0, %w2; @%p bra again; setp.ne.u64 %p, %w1, %w3; @%p bra again;\n"
+      "cvt.u64.u32 %w0, %i; sub.u64 %w1, 7, %w0; mov.b128 %q0, {%w0, %w1};\n"
+      "atom.global.exch.b128 %q1, [%cells+16], %q0; st.global.b128 [%out], %q1;\n"
+      "st.shared.b128 [tile], %q0; atom.shared.exch.b128 _, [tile], %q0;\n"
+      "atom.shared.cas.b128 _, [tile], %q1, %q1;\nret;\n}\n");
+  const std::vector<uint64_t> cells = {~uint64_t{0} - 99, 5, 1000, uint64_t{7} - 1000};
+  uint64_t *cell = memory(cells), *out = memory<uint64_t>(2 * kBlocks * kThreads);
+  EXPECT_EQ(module.launch("k", kBlocks, kThreads, 0, cell, out), cudaSuccess);
+  EXPECT_EQ(fault(), "none");
+  EXPECT_EQ(cell[0], kBlocks * kThreads - 100);
+  EXPECT_EQ(cell[1], 6u);
+  std::vector<uint64_t> read = {cell[2]}, expected = {1000};
+  EXPECT_EQ(cell[2] + cell[3], 7u);
+  for (unsigned i = 0; i < kBlocks * kThreads; ++i) {
+    read.push_back(out[2 * i]);
+    expected.push_back(i);
+    EXPECT_EQ(out[2 * i] + out[2 * i + 1], 7u);
+  }
+  std::sort(read.begin(), read.end());
+  std::sort(expected.begin(), expected.end());
+  EXPECT_EQ(read, expected);
+}
+
 // Instructions that order accesses, end threads or give hints do not change the kernel's results.
 TEST_F(PtxForms, OrderAndEnd) {
   for (const char* text :
