@@ -263,7 +263,7 @@ Box read_box(const BulkCopy& copy) {
   }
   if (!box.map.is_complete()) {
     copy.fail(
-        "the tensor map is incomplete; expected tensormap.replace for each box_dim and "
+        "the tensor map is incomplete; expected tensormap.replace for each global_dim, box_dim and "
         "element_stride");
   }
   for (int d = 0; d < dimensions; ++d) {
