@@ -66,8 +66,9 @@ class Decoder {
   /// with this constant.
   uint32_t from(size_t i, Type type) { return from(operand(i), type); }
   uint32_t from(const Operand& operand, Type type);
-  /// Emits an operation with the instruction's guard that copies one 64-bit register to another.
-  void move(uint32_t to, uint32_t from);
+  /// Emits `operation` for a part of the instruction. The instruction's function returns the Run of
+  /// the last part.
+  void emit_part(Run run);
   /// Returns the register of predicate operand i, and sets `operation.negated`.
   uint32_t predicate_from(size_t i);
   uint32_t constant(uint64_t bits, Type type);
@@ -149,8 +150,6 @@ class Decoder {
 void add_offset(Warp& warp, const Operation& operation);
 /// Stores the address of the operation's address operand in dst, a 64-bit register.
 void compute_address(Warp& warp, const Operation& operation);
-/// Sets the 64-bit register dst to src0.
-void copy_wide(Warp& warp, const Operation& operation);
 /// Sets the 32-bit register dst to src0 in lanes where the predicate src2 holds, else to src1.
 void select_word(Warp& warp, const Operation& operation);
 

@@ -209,13 +209,9 @@ uint32_t Decoder::selected(size_t i, uint32_t yes, uint32_t no) {
   return number;
 }
 
-void Decoder::move(uint32_t to, uint32_t from) {
-  const Operation saved = operation;
-  operation.run = copy_wide;
-  operation.dst = to;
-  operation.src0 = from;
+void Decoder::emit_part(Run run) {
+  operation.run = run;
   emit();
-  operation = saved;
 }
 
 uint32_t Decoder::frame() {

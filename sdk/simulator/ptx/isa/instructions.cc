@@ -221,7 +221,7 @@ constexpr Instruction kLogicAndShift[] = {
 
 // Data Movement and Conversion Instructions
 constexpr Instruction kDataMovementAndConversion[] = {
-    Instruction("mov", "b128", mov).moves(kFirstSource),
+    Instruction("mov", "b128", mov).moves(kFirstSource).simd(Simd::kIntegers),
     Instruction("mov", "%any|pred", mov)
         .moves(kFirstSource)
         .flows(AddressFlow::kFirst)
@@ -446,6 +446,16 @@ constexpr Instruction kParallelSynchronizationAndCommunication[] = {
     Instruction("atom", "~%atomic_order? ~%scope? %space? ~L2::*? add noftz f16|bf16|f16x2|bf16x2",
                 atom)
         .accesses(AccessKind::kAtomic, Definedness::kAtomic),
+    Instruction("atom", "~%atomic_order? ~%scope? global? ~L2::*? add v2|v4 f32", vector_atom)
+        .accesses(AccessKind::kAtomic, Definedness::kAtomic),
+    Instruction("atom",
+                "~%atomic_order? ~%scope? global? ~L2::*? add|min|max noftz v2|v4|v8 f16|bf16",
+                vector_atom)
+        .accesses(AccessKind::kAtomic, Definedness::kAtomic),
+    Instruction("atom",
+                "~%atomic_order? ~%scope? global? ~L2::*? add|min|max noftz v2|v4 f16x2|bf16x2",
+                vector_atom)
+        .accesses(AccessKind::kAtomic, Definedness::kAtomic),
     Instruction("atom", "~%atomic_order? ~%scope? %space? ~L2::*? min|max u32|s32|u64|s64", atom)
         .accesses(AccessKind::kAtomic, Definedness::kAtomic),
     Instruction("atom", "~%atomic_order? ~%scope? %space? ~L2::*? inc|dec u32", atom)
@@ -460,6 +470,16 @@ constexpr Instruction kParallelSynchronizationAndCommunication[] = {
         .accesses(AccessKind::kAtomic, Definedness::kAtomic),
     Instruction("red", "~%atomic_order? ~%scope? %space? ~L2::*? add noftz f16|bf16|f16x2|bf16x2",
                 atom)
+        .accesses(AccessKind::kAtomic, Definedness::kAtomic),
+    Instruction("red", "~%atomic_order? ~%scope? global? ~L2::*? add v2|v4 f32", vector_atom)
+        .accesses(AccessKind::kAtomic, Definedness::kAtomic),
+    Instruction("red",
+                "~%atomic_order? ~%scope? global? ~L2::*? add|min|max noftz v2|v4|v8 f16|bf16",
+                vector_atom)
+        .accesses(AccessKind::kAtomic, Definedness::kAtomic),
+    Instruction("red",
+                "~%atomic_order? ~%scope? global? ~L2::*? add|min|max noftz v2|v4 f16x2|bf16x2",
+                vector_atom)
         .accesses(AccessKind::kAtomic, Definedness::kAtomic),
     Instruction("red", "~%atomic_order? ~%scope? %space? ~L2::*? min|max u32|s32|u64|s64", atom)
         .accesses(AccessKind::kAtomic, Definedness::kAtomic),

@@ -116,6 +116,7 @@ Run wgmma(Decoder& d);
 Run wmma(Decoder& d);
 // atomics.cc
 Run atom(Decoder& d);
+Run vector_atom(Decoder& d);
 // warp_functions.cc
 Run shfl(Decoder& d);
 Run vote(Decoder& d);

@@ -115,11 +115,16 @@ Run move_wide(Decoder& d) {
   const uint32_t to[] = {half(0, 0), half(0, 1)};
   const uint32_t from[] = {half(1, 0), half(1, 1)};
   if (to[0] == kNone && to[1] == kNone) return nullptr;
-  const uint32_t last = to[1] != kNone ? 1 : 0;
-  if (last == 1 && to[0] != kNone) d.move(to[0], from[0]);
-  d.operation.dst = to[last];
-  d.operation.src0 = from[last];
-  return unary<Same, uint64_t, uint64_t>;
+  const Run run = unary<Same, uint64_t, uint64_t>;
+  bool is_first = true;
+  for (const int i : {0, 1}) {
+    if (to[i] == kNone) continue;
+    if (!is_first) d.emit_part(run);
+    is_first = false;
+    d.operation.dst = to[i];
+    d.operation.src0 = from[i];
+  }
+  return run;
 }
 
 // Reads %clock or %globaltimer, which count nanoseconds. %clock_hi and %globaltimer_hi have their
@@ -155,10 +160,6 @@ void compute_address(Warp& warp, const Operation& operation) {
   warp.keep<uint64_t>(operation.dst);
 }
 void add_offset(Warp& warp, const Operation& operation) { move_steps::offset(warp, operation); }
-
-void copy_wide(Warp& warp, const Operation& operation) {
-  unary<Same, uint64_t, uint64_t>(warp, operation);
-}
 
 Run mov(Decoder& d) {
   const Type type = d.type();

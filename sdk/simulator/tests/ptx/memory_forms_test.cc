@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each form of ld and st that occurs in real kernels: the bytes that the form moves, and how it
 // extends them.
+#include <cmath>
 #include <map>
 #include <sstream>
 
+#include "float_formats.h"
 #include "ptx_fixture.h"
 
 namespace kernkit::simulator {
@@ -419,6 +421,94 @@ TEST_F(PtxForms, AtomicsOf128Bits) {
   std::sort(read.begin(), read.end());
   std::sort(expected.begin(), expected.end());
   EXPECT_EQ(read, expected);
+}
+
+// The types of the elements of a vector that an atomic updates.
+struct ElementType {
+  const char* name;
+  unsigned bytes;                // size of an element
+  int exponent, mantissa;        // numbers of bits of each number
+  std::vector<uint32_t> values;  // bits of numbers: of +0, -0, NaN and others
+  unsigned number_bytes() const { return exponent + mantissa == 31 ? 4 : 2; }
+  double decoded(uint32_t bits) const { return decoded_by_definition(bits, exponent, mantissa); }
+  // Returns the bits of the result of an operation, by definition.
+  uint32_t result(const std::string& op, uint32_t old, uint32_t operand) const {
+    const double a = decoded(old), b = decoded(operand);
+    double d = a + b;
+    if (op != "add") {
+      const bool is_less = a < b || (a == b && std::signbit(a));
+      d = a != a ? b : b != b ? a : (op == "min") == is_less ? a : b;
+    }
+    return static_cast<uint32_t>(encoded_by_definition(d, exponent, mantissa));
+  }
+};
+
+// Each thread updates a vector of its own, in which all pairs of values occur.
+TEST_F(PtxForms, AtomicsOfVectors) {
+  const std::vector<uint32_t> of_f16 = {0,      0x8000, 0x3c00, 0xbc00, 0x4000, 0x7c00,
+                                        0xfc00, 0x7fff, 0x0001, 0x3555, 0xc900};
+  const std::vector<uint32_t> of_bf16 = {0,      0x8000, 0x3f80, 0xbf80, 0x4000, 0x7f80,
+                                         0xff80, 0x7fff, 0x0001, 0x3eab, 0xc123};
+  std::vector<uint32_t> of_f32;
+  for (const uint32_t bits : of_bf16) {
+    if (bits != 1) of_f32.push_back(bits == 0x7fff ? 0x7fffffff : bits << 16 | (bits & 0x7f00));
+  }
+  const ElementType types[] = {{"f32", 4, 8, 23, of_f32},
+                               {"f16", 2, 5, 10, of_f16},
+                               {"bf16", 2, 8, 7, of_bf16},
+                               {"f16x2", 4, 5, 10, of_f16},
+                               {"bf16x2", 4, 8, 7, of_bf16}};
+  const auto check = [&](const ElementType& type, const std::string& op, unsigned count,
+                         bool returns) {
+    const unsigned bytes = count * type.bytes, width = 8 * type.bytes;
+    const std::string form = std::string(returns ? "atom" : "red") + ".global." + op +
+                             (type.bytes == 4 && type.number_bytes() == 4 ? "" : ".noftz") + ".v" +
+                             std::to_string(count) + "." + type.name;
+    std::string loads, stores, operands, results;
+    for (unsigned i = 0; i < count; ++i) {
+      const std::string at = "+" + std::to_string(i * type.bytes) + "]", n = std::to_string(i);
+      const std::string bits = ".b" + std::to_string(width);
+      loads += "ld.global" + bits + " %a" + n + ", [%in" + at + ";\n";
+      stores += "st.global" + bits + " [%old" + at + ", %b" + n + ";\n";
+      operands += (i == 0 ? "%a" : ", %a") + n;
+      results += (i == 0 ? "%b" : ", %b") + n;
+    }
+    PtxModule module(
+        ".visible .entry k(.param .u64 cells, .param .u64 in, .param .u64 old)\n{\n"
+        ".reg .b32 %i; .reg .b64 %cells, %in, %old, %y; .reg .b" +
+        std::to_string(width) + " %a<8>, %b<8>;\nmov.u32 %i, %tid.x; mul.wide.u32 %y, %i, " +
+        std::to_string(bytes) +
+        ";\nld.param.u64 %cells, [cells]; ld.param.u64 %in, [in]; ld.param.u64 %old, [old];\n"
+        "add.u64 %cells, %cells, %y; add.u64 %in, %in, %y; add.u64 %old, %old, %y;\n" +
+        loads + form + (returns ? " {" + results + "}," : "") + " [%cells], {" + operands + "};\n" +
+        (returns ? stores : "") + "ret;\n}\n");
+    const unsigned number = type.number_bytes(), numbers = kThreads * bytes / number;
+    std::vector<uint8_t> before(kThreads * bytes), in(before), expected(before);
+    for (unsigned i = 0; i < numbers; ++i) {
+      const size_t values = type.values.size();
+      const uint32_t a = type.values[i % values], b = type.values[i / values % values];
+      const uint32_t result = type.result(op, a, b);
+      std::memcpy(&before[i * number], &a, number);
+      std::memcpy(&in[i * number], &b, number);
+      std::memcpy(&expected[i * number], &result, number);
+    }
+    uint8_t *cells = memory(before), *old = memory(in);
+    EXPECT_EQ(module.launch("k", 1, kThreads, 0, cells, memory(in), old), cudaSuccess) << form;
+    EXPECT_EQ(fault(), "none") << form;
+    EXPECT_EQ(std::vector<uint8_t>(cells, cells + before.size()), expected) << form;
+    EXPECT_EQ(std::vector<uint8_t>(old, old + in.size()), returns ? before : in) << form;
+  };
+  for (const ElementType& type : types) {
+    const bool is_float = type.number_bytes() == 4;
+    for (const char* op : {"add", "min", "max"}) {
+      if (is_float && op != std::string("add")) continue;
+      for (const unsigned count : {2u, 4u, 8u}) {
+        if (count * type.bytes > 16) continue;
+        check(type, op, count, true);
+        check(type, op, count, false);
+      }
+    }
+  }
 }
 
 // Instructions that order accesses, end threads or give hints do not change the kernel's results.
