@@ -230,6 +230,27 @@ TEST_P(PtxMapOfAKernel, HasTheStoredFields) {
     }
   }
 }
+// A map of zeros has one dimension: Triton's kernels do not store a rank of zero.
+TEST_F(PtxBulkCopies, AMapWithoutRank) {
+  const std::vector<uint16_t> values = numbers(64);
+  uint16_t *a = memory(values), *b = memory<uint16_t>(4096 + 64);
+  std::string changes = kNoMap;
+  for (const std::string& field : fields_of_a_map(false)) {
+    const bool is_of_two = field.find("], 1, ") != std::string::npos ||
+                           field.find("global_stride") != std::string::npos;
+    if (!is_of_two && field.find(".rank.") == std::string::npos) changes += field;
+  }
+  std::string text = load_by_changed_map(changes);
+  const auto replace = [&](const std::string& from, const std::string& to) {
+    text.replace(text.find(from), from.size(), to);
+  };
+  replace("tensor.2d", "tensor.1d");
+  replace("{0, 0}", "{0}");
+  replace("[%b], 1024", "[%b], 128");
+  run("", text, a, b);
+  for (size_t i = 0; i < 64; ++i) EXPECT_EQ(b[i], values[i]) << i;
+}
+
 INSTANTIATE_TEST_SUITE_P(Elements, PtxMapOfAKernel, testing::Bool());
 
 }  // namespace

@@ -144,7 +144,7 @@ TEST_F(PtxBulkCopyFaults, AMapOfAKernelLacksAField) {
     incomplete += is_box ? 1 : 0;
     const std::string expected =
         is_box        ? is_incomplete
-        : has("rank") ? copy + "has 0 dimensions; expected 2 (bulk.cu:30)"
+        : has("rank") ? copy + "has 1 dimensions; expected 2 (bulk.cu:30)"
                       : "Invalid __global__ read of size 1024 bytes, in no allocation (bulk.cu:30)";
     EXPECT_EQ(fault(), "bulk: block [0, 0, 0], thread [0, 0, 0]: " + expected) << lacks;
   }
