@@ -145,6 +145,15 @@ void is_in_window(Warp& warp, const Operation& operation) {
   warp.set_predicate(operation.dst, bits);
 }
 
+// Executes cvta.param. The 64-bit address of a parameter is generic; the 32-bit address, extended
+// to 64 bits, is an offset in the window.
+void parameter_address(Warp& warp, const Operation& operation) {
+  const auto* from = warp.lanes<uint64_t>(operation.src0);
+  auto* to = warp.results<uint64_t>(operation.dst);
+  for (int l = 0; l < 32; ++l) to[l] = from[l] <= UINT32_MAX ? from[l] + kParamWindow : from[l];
+  warp.keep<uint64_t>(operation.dst);
+}
+
 uint64_t window_of(std::string_view space) {
   if (space.substr(0, 6) == "shared") return kSharedWindow;
   return space == "local" ? kLocalWindow : 0;
@@ -188,6 +197,7 @@ Run cvta(Decoder& d) {
   const Type type = d.type();
   if (space.empty() || size_of(type) != 8) return nullptr;
   d.take(type);
+  if (space == "param" && !leaves) return parameter_address;
   const auto window = static_cast<int64_t>(window_of(space));
   d.operation.offset = leaves ? -window : window;
   return offset;

@@ -274,6 +274,24 @@ TEST_F(PtxForms, Parameters) {
   }
 }
 
+// The address of a parameter has 32 or 64 bits.
+TEST_F(PtxForms, AddressesOfParameters) {
+  for (const char* address : {"mov.b64 %a, given;", "mov.b32 %r, given; cvt.u64.u32 %a, %r;"}) {
+    PtxModule module(
+        ".visible .entry k(.param .u64 out, .param .align 8 .b8 given[16])\n{\n"
+        ".reg .b64 %out, %a, %w; .reg .b32 %r;\nld.param.u64 %out, [out];\n" +
+        std::string(address) +
+        "\ncvta.param.u64 %a, %a;\nld.b64 %w, [%a+8]; st.global.b64 [%out], %w;\nret;\n}\n");
+    struct {
+      uint64_t first = 1, second = 0x123456789abcdef;
+    } argument;
+    uint64_t* out = memory<uint64_t>(1);
+    EXPECT_EQ(module.launch("k", 1, 1, 0, out, argument), cudaSuccess) << address;
+    EXPECT_EQ(fault(), "none") << address;
+    EXPECT_EQ(*out, argument.second) << address;
+  }
+}
+
 TEST_F(PtxForms, Constants) {
   for (const char* text : {"ld.const.u32", "ld.const.f32"}) {
     PtxModule module(
