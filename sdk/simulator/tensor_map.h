@@ -34,7 +34,9 @@ struct TensorMap {
   /// Returns whether every field has a value that a copy needs.
   bool is_complete() const {
     bool complete = true;
-    for (int d = 0; d < dimensions; ++d) complete = complete && box[d] != 0 && steps[d] != 0;
+    for (int d = 0; d < dimensions; ++d) {
+      complete = complete && sizes[d] != 0 && box[d] != 0 && steps[d] != 0;
+    }
     return complete;
   }
   /// Returns the size of a copied box in shared memory [bytes].

@@ -190,7 +190,7 @@ def test_ptxas_takes_each_unsupported_form(tmp_path):
     if not ptxas:
         pytest.skip("ptxas is not installed")
     assert len(unsupported()) > 10
-    registers = ".reg .pred %p<8>;\n.reg .b32 %r<24>;\n.reg .b64 %d<16>;\n.reg .b128 %q<4>;\n"
+    registers = ".reg .pred %p<8>;\n.reg .b32 %r<24>;\n.reg .b64 %d<16>;\n"
     kernels = [f".visible .entry k{i}()\n{{\n{registers}{instruction};\nret;\n}}\n"
                for i, (instruction, _, _) in enumerate(unsupported())]  # fmt: skip
     text = ".version 8.8\n.target sm_89\n.address_size 64\n" + "".join(kernels)

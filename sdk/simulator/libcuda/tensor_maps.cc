@@ -65,10 +65,11 @@ cudaError_t check_kinds(const Tiled& all) {
 // Checks the arguments and writes the tensor map. Source of the rules: cuda.h at
 // cuTensorMapEncodeTiled.
 cudaError_t encode(CUtensorMap* to, const Tiled& all) {
-  if (to == nullptr || all.sizes == nullptr || all.box == nullptr || all.steps == nullptr ||
-      (all.strides == nullptr && all.dimensions > 1)) {
-    return cudaErrorInvalidValue;
-  }
+  if (to == nullptr) return invalid("tensorMap: null");
+  if (all.sizes == nullptr) return invalid("globalDim: null");
+  if (all.strides == nullptr && all.dimensions > 1) return invalid("globalStrides: null");
+  if (all.box == nullptr) return invalid("boxDim: null");
+  if (all.steps == nullptr) return invalid("elementStrides: null");
   if (reinterpret_cast<uintptr_t>(to) % kMapAlignment != 0) {
     return invalid("tensorMap: the address is not a multiple of 64 bytes");
   }

@@ -28,6 +28,7 @@ struct BitPlan {
   // whether the value that an atomic stores is independent of the old value
   bool exchanges = false;
   std::vector<uint32_t> sources, results;
+  std::vector<uint32_t> upper_sources, upper_results;  // upper halves, of an atomic of 16 bytes
   std::vector<uint32_t> selectors;  // registers that select memory or lanes, such as addresses
 };
 

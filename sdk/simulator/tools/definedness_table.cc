@@ -85,6 +85,10 @@ BitPlan plan_of(const Kernel& kernel, const Operation& operation) {
     case Definedness::kAtomic:
       add(&plan.sources, {operation.src1, operation.src2});
       add(&plan.results, {operation.dst, operation.dst_predicate});
+      if (operation.bytes > 8) {
+        add(&plan.upper_sources, {operation.list[kUpperSource1], operation.list[kUpperSource2]});
+        add(&plan.upper_results, {operation.list[kUpperResult]});
+      }
       return plan;
     case Definedness::kSums: {
       const std::vector<uint32_t>& all = kernel.lists[operation.more];

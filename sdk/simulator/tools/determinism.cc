@@ -31,7 +31,9 @@ bool is_read(const Kernel& kernel, uint32_t at) {
 bool depends_on_order(const Kernel& kernel, const Operation& operation) {
   const Origin& origin = kernel.origins[operation.number];
   if (origin.access != AccessKind::kAtomic) return false;
-  if (operation.dst != kNone && is_read(kernel, operation.dst)) return true;
+  for (const uint32_t result : {operation.dst, operation.list[kUpperResult]}) {
+    if (result != kNone && is_read(kernel, result)) return true;
+  }
   switch (origin.type) {
     case Type::kF16:
     case Type::kBF16:

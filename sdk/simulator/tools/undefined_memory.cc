@@ -189,12 +189,16 @@ void UndefinedMemory::store(Warp& warp, const Operation& operation, UndefinedBit
 // Updates the lanes one by one, since several lanes may update the same address.
 void UndefinedMemory::update(const BitPlan& plan, Warp& warp, const Operation& operation,
                              UndefinedBits* bits) {
-  Undefined operand, result;
-  for (const uint32_t source : plan.sources) {
-    if (!bits->any(source)) continue;
-    Undefined undefined;
-    bits->read(source, &undefined);
-    operand.add(undefined, warp.mask);
+  // The lower 8 bytes of the operands and of the result, and the upper 8 bytes of 16.
+  Undefined operand[2], result[2];
+  const uint32_t parts = operation.bytes > 8 ? 2 : 1, size = operation.bytes / parts;
+  for (uint32_t part = 0; part < parts; ++part) {
+    for (const uint32_t source : part == 0 ? plan.sources : plan.upper_sources) {
+      if (!bits->any(source)) continue;
+      Undefined undefined;
+      bits->read(source, &undefined);
+      operand[part].add(undefined, warp.mask);
+    }
   }
   Touched touched[kMostTouched];
   const int count = find_touched(warp, operation, touched);
@@ -203,19 +207,22 @@ void UndefinedMemory::update(const BitPlan& plan, Warp& warp, const Operation& o
     each_of(part.lanes, [&](int l) {
       Lane now{}, next{};
       const bool any = read(warp, operation, part.space, l, part.at[l], operation.bytes, &now);
-      if (any) std::memcpy(&result.bits[l], now.bits, operation.bytes);
-      result.origins[l] = now.origin;
-      const bool depends = (any && !plan.exchanges) || operand.bits[l] != 0;
-      if (plan.exchanges) {
-        std::memcpy(next.bits, &operand.bits[l], operation.bytes);
-      } else if (depends) {
-        std::memset(next.bits, 0xff, operation.bytes);
+      bool depends = any && !plan.exchanges;
+      next.origin = now.origin;
+      for (uint32_t part = 0; part < parts; ++part) {
+        if (any) std::memcpy(&result[part].bits[l], now.bits + part * size, size);
+        result[part].origins[l] = now.origin;
+        if (plan.exchanges) std::memcpy(next.bits + part * size, &operand[part].bits[l], size);
+        if (operand[part].bits[l] == 0) continue;
+        depends = true;
+        next.origin = operand[part].origins[l];
       }
-      next.origin = operand.bits[l] != 0 ? operand.origins[l] : now.origin;
+      if (depends && !plan.exchanges) std::memset(next.bits, 0xff, operation.bytes);
       write(warp, operation, part.space, l, part.at[l], operation.bytes, next, kUpdates);
     });
   }
-  for (const uint32_t to : plan.results) bits->write(warp, to, result);
+  for (const uint32_t to : plan.results) bits->write(warp, to, result[0]);
+  for (const uint32_t to : plan.upper_results) bits->write(warp, to, result[1]);
 }
 
 // Reads the undefined bits of the source now. The bits are stored when the lane waits for the copy.
@@ -293,6 +300,12 @@ void UndefinedMemory::copy_into_global(const Warp& warp, int lane, const Operati
       uint32_t first = 0;
       while (source.bits[first] == 0) ++first;
       uses_.add_at(warp, lane, operation, kStores, source.origin, at + i + first);
+    }
+    const bool reduces = (operation.mode & kReductionBits) != 0 && target.holds(at + i, count);
+    if (const uint32_t old = reduces ? target.undefined(at + i, count) : 0; old != 0) {
+      const uint64_t first = at + i + static_cast<uint64_t>(__builtin_ctz(old));
+      const uint32_t origin = uses_.origin(warp, lane, operation, Space::kGlobal, first);
+      uses_.add_at(warp, lane, operation, kUpdates, origin, first);
     }
     if (target.holds(at + i, count)) target.write(at + i, count);
   });

@@ -66,6 +66,9 @@ class Decoder {
   /// with this constant.
   uint32_t from(size_t i, Type type) { return from(operand(i), type); }
   uint32_t from(const Operand& operand, Type type);
+  /// Emits `operation` for a part of the instruction. The instruction's function returns the Run of
+  /// the last part.
+  void emit_part(Run run);
   /// Returns the register of predicate operand i, and sets `operation.negated`.
   uint32_t predicate_from(size_t i);
   uint32_t constant(uint64_t bits, Type type);

@@ -209,6 +209,11 @@ uint32_t Decoder::selected(size_t i, uint32_t yes, uint32_t no) {
   return number;
 }
 
+void Decoder::emit_part(Run run) {
+  operation.run = run;
+  emit();
+}
+
 uint32_t Decoder::frame() {
   if (kernel_.frame == kNone) kernel_.frame = registers_.add(Type::kU64);
   return kernel_.frame;
@@ -220,6 +225,7 @@ uint32_t Decoder::carry() {
 }
 
 uint32_t Decoder::from(const Operand& operand, Type type) {
+  if (type == Type::kB128) return to(operand, type);  // constants have at most 64 bits
   switch (operand.kind) {
     case Operand::kInteger:
       if (type == Type::kPred) return registers_.constant(operand.bits != 0, 0, &kernel_);

@@ -10,7 +10,9 @@ constexpr uint32_t kLine = 64;  // alignment of registers [bytes]
 
 uint32_t bytes_of_warp(uint32_t size) { return size == 0 ? 4 : 32 * size; }
 
-// The live range of a register: from the first operation that uses the register to the last.
+// The live range of a register: from the first operation that uses the register to the last. A
+// register of wgmma.mma_async is used until a wgmma.wait_group 0, since racecheck reports accesses
+// to its memory until then.
 struct Life {
   uint32_t first = kNone, last = 0;
   void add(uint32_t at) {
@@ -21,10 +23,22 @@ struct Life {
 
 std::vector<Life> lives_of(Kernel& kernel, size_t registers) {
   std::vector<Life> lives(registers);
+  std::vector<uint32_t> of_products;  // registers of products that may not be complete
   for (uint32_t at = 0; at < kernel.code.size(); ++at) {
+    const bool issues = kernel.origins[at].has_effect(Effect::kIssuesProducts);
     kernel.each_register(&kernel.code[at], [&](const uint32_t* item) {
-      if (*item != kNone) lives[*item].add(at);
+      if (*item == kNone) return;
+      lives[*item].add(at);
+      if (issues) of_products.push_back(*item);
     });
+    if (!kernel.origins[at].has_effect(Effect::kWaitsForProducts) || kernel.code[at].offset != 0) {
+      continue;
+    }
+    for (const uint32_t number : of_products) lives[number].add(at);
+    of_products.clear();
+  }
+  for (const uint32_t number : of_products) {
+    lives[number].add(static_cast<uint32_t>(kernel.code.size()));
   }
   // A register that is used in a loop is live throughout the loop.
   std::vector<std::pair<uint32_t, uint32_t>> loops;
@@ -55,8 +69,10 @@ std::vector<Life> lives_of(Kernel& kernel, size_t registers) {
 }  // namespace
 
 uint32_t Registers::add(Type type) {
-  sizes_.push_back(register_size(type));
-  return static_cast<uint32_t>(sizes_.size() - 1);
+  const auto number = static_cast<uint32_t>(sizes_.size());
+  const uint32_t size = register_size(type);
+  sizes_.insert(sizes_.end(), size > 8 ? size / 8 : 1, std::min(size, 8u));
+  return number;
 }
 
 uint32_t Registers::constant(uint64_t bits, uint32_t size, Kernel* kernel, uint32_t variable) {

@@ -10,7 +10,8 @@
 
 namespace kernkit::simulator::ptx {
 
-/// Size of a register [bytes per lane]; 0 for a predicate, which has a bit per lane.
+/// Size of a register [bytes per lane]; 0 for a predicate, which has a bit per lane. A register of
+/// 16 bytes is two registers of 8 bytes with adjacent numbers, the lower half first.
 inline uint32_t register_size(Type type) {
   return type == Type::kPred ? 0 : size_of(type) < 2 ? 2 : size_of(type);
 }

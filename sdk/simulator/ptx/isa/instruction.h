@@ -94,6 +94,9 @@ enum class Effect : uint8_t {
 
 /// The spaces of a fence.proxy.async, as a mask.
 enum ProxySpaces : uint8_t { kFencesGlobal = 1, kFencesShared = 2 };
+/// The bits of a bulk copy's Operation::mode that hold its reduction; 0 for a copy without
+/// reduction.
+inline constexpr uint8_t kReductionBits = 15;
 /// The mode of a cp.async.bulk.wait_group that waits only until the sources have been read.
 inline constexpr uint8_t kOnlyReads = 1;
 

@@ -221,6 +221,7 @@ constexpr Instruction kLogicAndShift[] = {
 
 // Data Movement and Conversion Instructions
 constexpr Instruction kDataMovementAndConversion[] = {
+    Instruction("mov", "b128", mov).moves(kFirstSource).simd(Simd::kIntegers),
     Instruction("mov", "%any|pred", mov)
         .moves(kFirstSource)
         .flows(AddressFlow::kFirst)
@@ -249,6 +250,12 @@ constexpr Instruction kDataMovementAndConversion[] = {
                 load)
         .accesses(AccessKind::kLoad, Definedness::kLoad)
         .simd(Simd::kIntegers),
+    Instruction("ld",
+                "~weak|volatile|relaxed|acquire? ~mmio? ~%scope? %space? ~nc? ~ca|cg|cs|lu|cv? "
+                "~%cache? ~%cache? ~%cache? ~unified? b128",
+                load_wide)
+        .accesses(AccessKind::kLoad, Definedness::kLoad)
+        .simd(Simd::kIntegers),
     Instruction("ldu", "%space? v2|v4? %any", load)
         .accesses(AccessKind::kLoad, Definedness::kLoad)
         .simd(Simd::kIntegers),
@@ -256,6 +263,12 @@ constexpr Instruction kDataMovementAndConversion[] = {
                 "~weak|volatile|relaxed|release? ~mmio? ~%scope? %space? ~wb|cg|cs|wt? ~%cache? "
                 "~%cache? ~%cache? v2|v4|v8? %any",
                 store)
+        .accesses(AccessKind::kStore, Definedness::kStore)
+        .simd(Simd::kIntegers),
+    Instruction("st",
+                "~weak|volatile|relaxed|release? ~mmio? ~%scope? %space? ~wb|cg|cs|wt? ~%cache? "
+                "~%cache? ~%cache? b128",
+                store_wide)
         .accesses(AccessKind::kStore, Definedness::kStore)
         .simd(Simd::kIntegers),
     Instruction("prefetch", "~global|local? ~L1|L2|L2::*", hint),
@@ -433,20 +446,40 @@ constexpr Instruction kParallelSynchronizationAndCommunication[] = {
     Instruction("atom", "~%atomic_order? ~%scope? %space? ~L2::*? add noftz f16|bf16|f16x2|bf16x2",
                 atom)
         .accesses(AccessKind::kAtomic, Definedness::kAtomic),
+    Instruction("atom", "~%atomic_order? ~%scope? global? ~L2::*? add v2|v4 f32", vector_atom)
+        .accesses(AccessKind::kAtomic, Definedness::kAtomic),
+    Instruction("atom",
+                "~%atomic_order? ~%scope? global? ~L2::*? add|min|max noftz v2|v4|v8 f16|bf16",
+                vector_atom)
+        .accesses(AccessKind::kAtomic, Definedness::kAtomic),
+    Instruction("atom",
+                "~%atomic_order? ~%scope? global? ~L2::*? add|min|max noftz v2|v4 f16x2|bf16x2",
+                vector_atom)
+        .accesses(AccessKind::kAtomic, Definedness::kAtomic),
     Instruction("atom", "~%atomic_order? ~%scope? %space? ~L2::*? min|max u32|s32|u64|s64", atom)
         .accesses(AccessKind::kAtomic, Definedness::kAtomic),
     Instruction("atom", "~%atomic_order? ~%scope? %space? ~L2::*? inc|dec u32", atom)
         .accesses(AccessKind::kAtomic, Definedness::kAtomic),
     Instruction("atom", "~%atomic_order? ~%scope? %space? ~L2::*? and|or|xor b32|b64", atom)
         .accesses(AccessKind::kAtomic, Definedness::kAtomic),
-    Instruction("atom", "~%atomic_order? ~%scope? %space? ~L2::*? exch b16|b32|b64", atom)
+    Instruction("atom", "~%atomic_order? ~%scope? %space? ~L2::*? exch b16|b32|b64|b128", atom)
         .accesses(AccessKind::kAtomic, Definedness::kExchange),
-    Instruction("atom", "~%atomic_order? ~%scope? %space? cas b16|b32|b64", atom)
+    Instruction("atom", "~%atomic_order? ~%scope? %space? cas b16|b32|b64|b128", atom)
         .accesses(AccessKind::kAtomic, Definedness::kAtomic),
     Instruction("red", "~%atomic_order? ~%scope? %space? ~L2::*? add u32|s32|u64|s64|f32|f64", atom)
         .accesses(AccessKind::kAtomic, Definedness::kAtomic),
     Instruction("red", "~%atomic_order? ~%scope? %space? ~L2::*? add noftz f16|bf16|f16x2|bf16x2",
                 atom)
+        .accesses(AccessKind::kAtomic, Definedness::kAtomic),
+    Instruction("red", "~%atomic_order? ~%scope? global? ~L2::*? add v2|v4 f32", vector_atom)
+        .accesses(AccessKind::kAtomic, Definedness::kAtomic),
+    Instruction("red",
+                "~%atomic_order? ~%scope? global? ~L2::*? add|min|max noftz v2|v4|v8 f16|bf16",
+                vector_atom)
+        .accesses(AccessKind::kAtomic, Definedness::kAtomic),
+    Instruction("red",
+                "~%atomic_order? ~%scope? global? ~L2::*? add|min|max noftz v2|v4 f16x2|bf16x2",
+                vector_atom)
         .accesses(AccessKind::kAtomic, Definedness::kAtomic),
     Instruction("red", "~%atomic_order? ~%scope? %space? ~L2::*? min|max u32|s32|u64|s64", atom)
         .accesses(AccessKind::kAtomic, Definedness::kAtomic),

@@ -89,6 +89,8 @@ Run getctarank(Decoder& d);
 // load_store.cc
 Run load(Decoder& d);
 Run store(Decoder& d);
+Run load_wide(Decoder& d);
+Run store_wide(Decoder& d);
 // copies.cc
 Run cp(Decoder& d);
 // bulk_copies.cc
@@ -114,6 +116,7 @@ Run wgmma(Decoder& d);
 Run wmma(Decoder& d);
 // atomics.cc
 Run atom(Decoder& d);
+Run vector_atom(Decoder& d);
 // warp_functions.cc
 Run shfl(Decoder& d);
 Run vote(Decoder& d);

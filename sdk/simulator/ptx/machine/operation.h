@@ -34,6 +34,10 @@ inline constexpr uint8_t kOnlySynchronises = 255;
 /// the warpgroup have committed the groups of products that the warp waits for.
 inline constexpr uint8_t kWaitsForProducts = 254;
 
+/// The elements of Operation::list for the upper halves of the 128-bit registers of an atomic. The
+/// lower halves are dst, src1 and src2.
+enum UpperHalf : uint8_t { kUpperResult, kUpperSource1, kUpperSource2 };
+
 struct Operation {
   Run run = nullptr;
   Flow flow = Flow::kNext;

@@ -19,6 +19,7 @@ constexpr NamedType kTypes[] = {
     {"e4m3x2", Type::kE4M3x2, 2}, {"e5m2x2", Type::kE5M2x2, 2}, {"b64", Type::kB64, 8},
     {"u64", Type::kU64, 8},       {"s64", Type::kS64, 8},       {"f64", Type::kF64, 8},
     {"f32x2", Type::kF32x2, 8},   {"u16x2", Type::kU16x2, 4},   {"s16x2", Type::kS16x2, 4},
+    {"b128", Type::kB128, 16},
 };
 
 }  // namespace

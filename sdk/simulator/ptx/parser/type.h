@@ -33,6 +33,7 @@ enum class Type : uint8_t {
   kS64,
   kF64,
   kF32x2,
+  kB128,
 };
 
 /// Returns the type for a name without the dot; kNone for an unknown name.

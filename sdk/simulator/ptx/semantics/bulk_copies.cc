@@ -140,7 +140,7 @@ std::vector<Block*> blocks_of(const std::vector<Target>& targets) {
   return blocks;
 }
 CopiedBytes::Kind kind_of_store(const Operation& operation) {
-  return (operation.mode & 15) != 0 ? CopiedBytes::kReduces : CopiedBytes::kWrites;
+  return (operation.mode & kReductionBits) != 0 ? CopiedBytes::kReduces : CopiedBytes::kWrites;
 }
 
 uint32_t size_of_copy(const BulkCopy& copy) {
@@ -263,7 +263,7 @@ Box read_box(const BulkCopy& copy) {
   }
   if (!box.map.is_complete()) {
     copy.fail(
-        "the tensor map is incomplete; expected tensormap.replace for each box_dim and "
+        "the tensor map is incomplete; expected tensormap.replace for each global_dim, box_dim and "
         "element_stride");
   }
   for (int d = 0; d < dimensions; ++d) {

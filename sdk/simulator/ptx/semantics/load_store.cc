@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// PTX ISA, "Data Movement": ld and st of up to eight elements.
+// PTX ISA, "Data Movement": ld and st of up to eight elements, or of a register of 128 bits.
 #include "ptx/decode/decoder.h"
 #include "ptx/isa/semantics.h"
 #include "ptx/semantics/type_dispatch.h"
+#include "ptx/semantics/wide_accesses.h"
 #include "ptx/simd/memory.h"
 
 namespace kernkit::simulator::ptx {
@@ -83,6 +84,18 @@ Shape read_registers(Decoder& d, const Operand& operand, bool loads) {
   return shape;
 }
 
+// Decodes the register of ld or st with .b128. Returns whether the access is atomic.
+bool read_wide_register(Decoder& d, size_t i) {
+  Operation& operation = d.operation;
+  const Type type = d.type();
+  const uint32_t lower = d.from(i, type);
+  operation.list[0] = lower;
+  operation.list[1] = lower + 1;
+  operation.count = 2;
+  operation.bytes = static_cast<uint8_t>(size_of(type));
+  return !d.one_of({"relaxed", "acquire", "release", "volatile"}).empty();
+}
+
 }  // namespace
 
 Run load(Decoder& d) {
@@ -99,6 +112,22 @@ Run store(Decoder& d) {
   const Shape shape = read_registers(d, d.operand(1), false);
   d.address(0, space);
   return of_memory<Store>(shape.type, shape.size);
+}
+
+Run load_wide(Decoder& d) {
+  d.need_operands_and_policy(2);
+  const Space space = d.space();
+  const bool is_atomic = read_wide_register(d, 0);
+  d.address(1, space);
+  return is_atomic ? load_whole : Load::run<uint64_t, uint64_t>;
+}
+
+Run store_wide(Decoder& d) {
+  d.need_operands_and_policy(2);
+  const Space space = d.space();
+  const bool is_atomic = read_wide_register(d, 1);
+  d.address(0, space);
+  return is_atomic ? store_whole : Store::run<uint64_t, uint64_t>;
 }
 
 }  // namespace kernkit::simulator::ptx

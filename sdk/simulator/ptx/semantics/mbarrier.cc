@@ -58,7 +58,12 @@ void init(Warp& warp, const Operation& operation) {
     const uint32_t count = word(warp, operation.list[0], lane);
     for (int i = 0; i < size; ++i) {
       const Initialised& earlier = initialised[i];
-      if (earlier.block == &all && earlier.at == at && earlier.count == count) return;
+      if (earlier.block != &all || earlier.at != at) continue;
+      if (earlier.count == count) return;
+      check(warp, lane, operation,
+            "lanes initialise the mbarrier at byte " + std::to_string(at) +
+                " of shared memory with the counts " + std::to_string(earlier.count) + " and " +
+                std::to_string(count) + "; expected one count");
     }
     check(warp, lane, operation, all.init(at, count));
     initialised[size++] = {&all, at, count};

@@ -99,6 +99,34 @@ Run move_pieces(Decoder& d, Type type, bool packs) {
   return of_pieces<Unpack>(bytes, pieces.size());
 }
 
+// Decodes mov.b128 of a register, to a vector {a, b} of 64-bit registers or from such a vector: a
+// move of each half. Returns the move of the upper half.
+Run move_wide(Decoder& d) {
+  const auto half = [&](size_t i, uint32_t upper) {
+    const Operand& operand = d.operand(i);
+    if (operand.kind != Operand::kVector) return d.from(operand, Type::kB128) + upper;
+    if (operand.parts.size() != 2) {
+      d.reject("expected 2 registers, found " + std::to_string(operand.parts.size()));
+    }
+    const Operand& part = operand.parts[upper];
+    if (i == 0 && part.kind == Operand::kNothing) return kNone;
+    return i == 0 ? d.to(part, Type::kB64) : d.from(part, Type::kB64);
+  };
+  const uint32_t to[] = {half(0, 0), half(0, 1)};
+  const uint32_t from[] = {half(1, 0), half(1, 1)};
+  if (to[0] == kNone && to[1] == kNone) return nullptr;
+  const Run run = unary<Same, uint64_t, uint64_t>;
+  bool is_first = true;
+  for (const int i : {0, 1}) {
+    if (to[i] == kNone) continue;
+    if (!is_first) d.emit_part(run);
+    is_first = false;
+    d.operation.dst = to[i];
+    d.operation.src0 = from[i];
+  }
+  return run;
+}
+
 // Reads %clock or %globaltimer, which count nanoseconds. %clock_hi and %globaltimer_hi have their
 // upper 32 bits.
 template <class X, int kShift = 0>
@@ -115,6 +143,15 @@ void is_in_window(Warp& warp, const Operation& operation) {
   uint32_t bits = 0;
   for (int l = 0; l < 32; ++l) bits |= (a[l] >> kWindowShift == operation.mode ? 1u : 0u) << l;
   warp.set_predicate(operation.dst, bits);
+}
+
+// Executes cvta.param. The 64-bit address of a parameter is generic; the 32-bit address, extended
+// to 64 bits, is an offset in the window.
+void parameter_address(Warp& warp, const Operation& operation) {
+  const auto* from = warp.lanes<uint64_t>(operation.src0);
+  auto* to = warp.results<uint64_t>(operation.dst);
+  for (int l = 0; l < 32; ++l) to[l] = from[l] <= UINT32_MAX ? from[l] + kParamWindow : from[l];
+  warp.keep<uint64_t>(operation.dst);
 }
 
 uint64_t window_of(std::string_view space) {
@@ -136,6 +173,7 @@ void add_offset(Warp& warp, const Operation& operation) { move_steps::offset(war
 Run mov(Decoder& d) {
   const Type type = d.type();
   d.need_operands(2);
+  if (type == Type::kB128) return move_wide(d);
   if (d.operand(0).kind == Operand::kVector) return move_pieces(d, type, false);
   if (d.operand(1).kind == Operand::kVector) return move_pieces(d, type, true);
   d.operation.dst = d.to(0, type);
@@ -159,6 +197,7 @@ Run cvta(Decoder& d) {
   const Type type = d.type();
   if (space.empty() || size_of(type) != 8) return nullptr;
   d.take(type);
+  if (space == "param" && !leaves) return parameter_address;
   const auto window = static_cast<int64_t>(window_of(space));
   d.operation.offset = leaves ? -window : window;
   return offset;

@@ -105,7 +105,9 @@ void replace_field(Warp& warp, const Operation& operation) {
     std::memcpy(static_cast<void*>(&map), bytes, sizeof(map));
     if (map.magic == 0) {
       map = {};
-      map.element_bytes = kElementTypes[0][1];  // zeros are a map of bytes
+      // Zeros are a map of bytes with one dimension.
+      map.element_bytes = kElementTypes[0][1];
+      map.dimensions = 1;
     } else if (map.magic != TensorMap::kMagic) {
       fail(warp, lane, operation,
            "the memory has no tensor map; expected a map of cuTensorMapEncodeTiled(), or zeros");

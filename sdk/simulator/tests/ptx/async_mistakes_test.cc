@@ -14,12 +14,15 @@ namespace {
 /// Statements of PTX by number of their source line.
 using Lines = std::map<int, std::string>;
 
+const char* const kMemcheck = "memcheck";
+const char* const kRacecheck = "racecheck";                // at the level error
+const char* const kRacecheckAtWarn = "racecheck at warn";  // not at the level error
+
 /// A mistake: the lines that replace lines of a correct program, and the report.
 struct Mistake {
   const char* name;
   Lines lines;
-  /// "error" or "warn" for a finding of racecheck at this level, "fault" for a fault.
-  const char* level;
+  const char* tool;    // the tool that reports the mistake, one of the following names
   std::string report;  // a part of the report
 };
 
@@ -75,13 +78,12 @@ class PtxAsyncMistakes : public Ptx {
       SCOPED_TRACE(mistake.name);
       Lines lines = program;
       for (const auto& [line, statements] : mistake.lines) lines[line] = statements;
-      const std::string level = mistake.level;
-      const bool is_warn = level == "warn";
+      const bool is_warn = mistake.tool == kRacecheckAtWarn;
       const Reports found =
           run(lines, is_warn ? RaceLevel::kWarn : RaceLevel::kError, threads, directive, blocks);
-      const std::string& reports = level == "fault" ? found.fault : found.races;
+      const std::string& reports = mistake.tool == kMemcheck ? found.fault : found.races;
       EXPECT_NE(reports.find(mistake.report), std::string::npos)
-          << "races: " << found.races << "\nfault: " << found.fault;
+          << mistake.tool << "\nracecheck: " << found.races << "\nmemcheck: " << found.fault;
       if (is_warn) {
         EXPECT_EQ(run(lines, RaceLevel::kError, threads, directive, blocks).races, "");
       }
@@ -142,116 +144,116 @@ TEST_F(PtxAsyncMistakes, Loads) {
       {
           {"a tile is read before the copy has landed",
            {{15, ""}},
-           "error",
+           kRacecheck,
            of_own +
                "Read access at byte 0 of shared memory (async.cu:16) and Async write access by "
                "thread [0, 0, 0] (async.cu:14), " +
                kNoCopyWait},
           {"a wait for the preceding phase",
            {{15, wait("first", 1)}},
-           "error",
+           kRacecheck,
            "(async.cu:16) and Async write access by thread [0, 0, 0] (async.cu:14), " +
                kNoCopyWait},
           {"a wait by one warp",
            {{15, "@!%pw bra past;\n" + wait("first", 0) + "\npast:"}},
-           "error",
+           kRacecheck,
            "thread [32, 0, 0]: Race reported between Read access at byte 512 of shared memory "
            "(async.cu:16) and Async write access by thread [0, 0, 0] (async.cu:14), " +
                kNoCopyWait},
           {"a tile is overwritten while other warps read it",
            {{19, ""}},
-           "error",
+           kRacecheck,
            "Async write access by thread [0, 0, 0] (async.cu:21)"},
           {"a tile is overwritten before its wait",
            {{13, expect(4096)}, {15, ""}, {16, ""}, {17, ""}, {20, ""}, {22, wait("second", 0)}},
-           "error",
+           kRacecheck,
            "Race reported between Async write access at byte 0 of shared memory (async.cu:21) and "
            "Async write access by thread [0, 0, 0] (async.cu:14), " +
                kNoCopyWait},
           {"an mbarrier is used before init",
            {{10, ""}},
-           "fault",
+           kMemcheck,
            "the mbarrier at byte 16384 of shared memory is not initialised; expected mbarrier.init "
            "before this use (async.cu:15)"},
           {"an mbarrier is used after inval",
            {{19, "bar.sync 0;\n@%pt mbarrier.inval.shared::cta.b64 [%b];"}},
-           "fault",
+           kMemcheck,
            "is not initialised; expected mbarrier.init before this use (async.cu:20)"},
           {"a second init without inval",
            {{20, kInit + "\n" + expect(2048)}},
-           "fault",
+           kMemcheck,
            "is initialised already; expected mbarrier.inval before this use (async.cu:20)"},
           {"more bytes are expected than copied",
            {{13, expect(2064)}},
-           "fault",
+           kMemcheck,
            "for phase 0 of the mbarrier at byte 16384 of shared memory (16 bytes missing) "
            "(async.cu:15)"},
           {"fewer bytes are expected than copied",
            {{13, expect(2032)}},
-           "fault",
+           kMemcheck,
            "for phase 0 of the mbarrier at byte 16384 of shared memory (16 bytes more than "
            "expected) (async.cu:15)"},
           {"no bytes are expected",
            {{13, "@%pt mbarrier.arrive.shared::cta.b64 %state, [%b];"}},
-           "error",
+           kRacecheck,
            "(async.cu:16) and Async write access by thread [0, 0, 0] (async.cu:14), " +
                kNoCopyWait},
           {"more arrivals than expected",
            {{13, expect(2048) + "\n@%pt mbarrier.arrive.shared::cta.b64 %state, [%b];"}},
-           "fault",
+           kMemcheck,
            "1 arrival at the mbarrier at byte 16384 of shared memory, which expects 1 arrival in "
            "each "
            "phase and lacks 0 (async.cu:13)"},
           {"no arrival",
            {{13, "@%pt mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%b], 2048;"}},
-           "fault",
+           kMemcheck,
            "for phase 0 of the mbarrier at byte 16384 of shared memory (1 of 1 arrival missing) "
            "(async.cu:15)"},
           {"no fence after init",
            {{11, ""}},
-           "warn",
+           kRacecheckAtWarn,
            "Race reported between Async reduction at byte 16384 of shared memory (async.cu:14) and "
            "Write access by thread [0, 0, 0] (async.cu:10), with no fence.mbarrier_init or "
            "fence.proxy.async between"},
           {"no barrier after init",
            {{12, ""}},
-           "error",
+           kRacecheck,
            "(async.cu:15) and Write access by thread [0, 0, 0] (async.cu:10), with no barrier "
            "between"},
           {"a thread stores in the tile while the copy is in flight",
            {{14, load("%s", "%a", 2048) + "\n.loc 1 34 3\nst.shared.u32 [%own], %i;"}},
-           "error",
+           kRacecheck,
            "Write access at byte 0 of shared memory (async.cu:34) and Async write access by thread "
            "[0, 0, 0] (async.cu:14), " +
                kNoCopyWait},
           {"the thread that copies stores in the tile before, without a fence",
            {{13, expect(2048) + "\n@%pt st.shared.u32 [%s], %i;"}},
-           "error",
+           kRacecheck,
            "Async write access at byte 0 of shared memory (async.cu:14) and Write access by thread "
            "[0, 0, 0] (async.cu:13), with no fence.proxy.async between"},
           {"all threads store in the tile before a barrier, without a fence",
            {{11, kInitFence + "\nst.shared.u32 [%own], %i;"}},
-           "warn",
+           kRacecheckAtWarn,
            "Async write access at byte 0 of shared memory (async.cu:14) and Write access by thread "
            "[0, 0, 0] (async.cu:11), with no fence.proxy.async between"},
           {"the tile is read before a copy overwrites it, without a fence",
            {{18, ""}},
-           "warn",
+           kRacecheckAtWarn,
            "Async write access at byte 0 of shared memory (async.cu:21) and Read access by thread "
            "[0, 0, 0] (async.cu:16), with no fence.proxy.async between"},
           {"the source is written without a fence",
            {{13, expect(2048) + "\n@%pt st.global.u32 [%a+8], %i;"}},
-           "error",
+           kRacecheck,
            "Async read access at byte 8 of 16384 bytes of global memory (async.cu:14) and Write "
            "access by thread [0, 0, 0] (async.cu:13), with no fence.proxy.async between"},
           {"the source is written with a fence for shared memory",
            {{13, expect(2048) + "\n@%pt st.global.u32 [%a+8], %i;\n" + kFence}},
-           "error",
+           kRacecheck,
            "Async read access at byte 8 of 16384 bytes of global memory (async.cu:14) and Write "
            "access by thread [0, 0, 0] (async.cu:13), with no fence.proxy.async between"},
           {"the block ends before the copy has landed",
            {{22, ""}, {23, ""}, {24, ""}, {26, ""}},
-           "error",
+           kRacecheck,
            "the block ends, and nothing orders an earlier Async write access to its shared memory "
            "by "
            "warp 0 (async.cu:21) before the end"},
@@ -288,56 +290,62 @@ TEST_F(PtxAsyncMistakes, Stores) {
   check(
       kStores,
       {
-          {"no fence before a barrier", {{11, ""}}, "warn", no_fence},
-          {"a fence for global memory", {{11, "fence.proxy.async.global;"}}, "warn", no_fence},
+          {"no fence before a barrier", {{11, ""}}, kRacecheckAtWarn, no_fence},
+          {"a fence for global memory",
+           {{11, "fence.proxy.async.global;"}},
+           kRacecheckAtWarn,
+           no_fence},
           {"a fence by one warp",
            {{11, "@%pw " + kFence}},
-           "warn",
+           kRacecheckAtWarn,
            "Async read access at byte 512 of shared memory (async.cu:13) and Write access by "
            "thread "
            "[32, 0, 0] (async.cu:10), with no fence.proxy.async between"},
-          {"a fence that precedes the stores", {{9, kFence}, {11, ""}}, "warn", no_fence},
+          {"a fence that precedes the stores", {{9, kFence}, {11, ""}}, kRacecheckAtWarn, no_fence},
           {"no barrier after the fence",
            {{12, ""}},
-           "error",
+           kRacecheck,
            "and Async read access by thread [0, 0, 0] (async.cu:13)"},
           {"the thread that copies stores without a fence",
            {{12, kBarrier + "\n@%pt st.shared.u32 [%s], 7;"}},
-           "error",
+           kRacecheck,
            "Async read access at byte 0 of shared memory (async.cu:13) and Write access by thread "
            "[0, 0, 0] (async.cu:12), with no fence.proxy.async between"},
-          {"a tile is overwritten before the copy has read it", {{15, ""}}, "error", overwritten},
+          {"a tile is overwritten before the copy has read it",
+           {{15, ""}},
+           kRacecheck,
+           overwritten},
           {"a wait that leaves the last group pending",
            {{15, "cp.async.bulk.wait_group.read 1;"}},
-           "error",
+           kRacecheck,
            overwritten},
-          {"a copy that no group contains", {{14, ""}}, "error", overwritten},
+          {"a copy that no group contains", {{14, ""}}, kRacecheck, overwritten},
           {"a wait by another thread than the thread that copies",
            {{15, "@!%pt cp.async.bulk.wait_group.read 0;"}},
-           "error",
+           kRacecheck,
            overwritten},
           {"a tile is overwritten by warps that do not wait",
            {{16, ""}},
-           "error",
+           kRacecheck,
            "Write access at byte 512 of shared memory (async.cu:17) and Async read access by "
            "thread "
            "[0, 0, 0] (async.cu:13)"},
           {"the result is read after a wait for the sources only",
            {{22, "cp.async.bulk.wait_group.read 0;"}},
-           "error",
+           kRacecheck,
            "Read access at byte 2048 of 16384 bytes of global memory (async.cu:23) and Async write "
            "access by thread [0, 0, 0] (async.cu:20), " +
                kNoCopyWait},
           {"two copies to the same bytes",
            {{20, store("%c+1024", "%s", 2048)}, {15, "cp.async.bulk.wait_group.read 0;"}},
-           "error",
+           kRacecheck,
            "Async write access at byte 1024 of 16384 bytes of global memory (async.cu:20) and "
            "Async "
            "write access by thread [0, 0, 0] (async.cu:13), " +
                kNoCopyWait},
           {"the block ends while a bulk group is unread",
            {{22, ""}, {23, ""}},
-           "warn",
+           kRacecheckAtWarn,
            "thread [0, 0, 0]: the block ends, and a bulk copy (async.cu:20) may still read its "
            "shared "
            "memory; expected cp.async.bulk.wait_group.read before the end"},
@@ -383,29 +391,29 @@ TEST_F(PtxAsyncMistakes, Ring) {
       {
           {"a stage is released before it is read",
            {{31, ""}, {33, kRing.at(33) + "\n.loc 1 36 3\nld.shared.u32 %r1, [%r5];"}},
-           "error",
+           kRacecheck,
            "Async write access at byte 0 of shared memory (async.cu:22) and Read access by thread "
            "[0, 0, 0] (async.cu:36)"},
           {"a stage is released without a fence, as DeepEP did before d4f41e4",
            {{32, ""}},
-           "warn",
+           kRacecheckAtWarn,
            "Async write access at byte 0 of shared memory (async.cu:22) and Read access by thread "
            "[0, 0, 0] (async.cu:31), with no fence.proxy.async between"},
           {"the producer does not wait for an empty stage",
            {{20, ""}},
-           "fault",
+           kMemcheck,
            "which expects 1 arrival in each phase and lacks 0 (async.cu:21)"},
           {"the consumer waits for the phase before",
            {{30,
              "xor.b32 %r6, %parity, 1;\nnot_full: mbarrier.try_wait.parity.shared::cta.b64 %p1, "
              "[%full], %r6;\n@!%p1 bra not_full;"}},
-           "error",
+           kRacecheck,
            "Read access at byte 0 of shared memory (async.cu:31) and Async write access by thread "
            "[32, 0, 0] (async.cu:22), " +
                kNoCopyWait},
           {"one lane releases a stage for all",
            {{33, "@%pt mbarrier.arrive.shared::cta.b64 %state, [%empty];"}},
-           "fault",
+           kMemcheck,
            "of the mbarrier at byte 16392 of shared memory (31 of 32 arrivals missing)"},
       },
       64);
@@ -422,7 +430,7 @@ TEST_F(PtxAsyncMistakes, LappedWaiter) {
       program,
       {{"a waiter is lapped",
         {{14, arrive + "\nbar.sync 0;"}},
-        "fault",
+        kMemcheck,
         "for phase 2 of the mbarrier at byte 16384 of shared memory (1 of 1 arrival missing, "
         "phases "
         "0 to 1 completed since the thread's last wait: the thread was lapped) and thread [32, 0, "
@@ -464,25 +472,25 @@ TEST_F(PtxAsyncMistakes, Products) {
   check(
       kProduct,
       {
-          {"D is read before the wait", {{20, kBarrier}}, "error", of_d},
+          {"D is read before the wait", {{20, kBarrier}}, kRacecheck, of_d},
           {"D is read after a wait for another group",
            {{20, "wgmma.wait_group.sync.aligned 1;\nbar.sync 0;"}},
-           "error",
+           kRacecheck,
            of_d},
-          {"D is of a product that no group contains", {{19, ""}}, "error", of_d},
+          {"D is of a product that no group contains", {{19, ""}}, kRacecheck, of_d},
           {"D is written before the wait",
            {{20, "mov.f32 %d3, 0f3f800000;\nwgmma.wait_group.sync.aligned 0;\nbar.sync 0;"}},
-           "error",
+           kRacecheck,
            "Access to a register (async.cu:20) of wgmma.mma_async (async.cu:18), with no "
            "wgmma.wait_group between"},
           {"A is overwritten before the wait",
            {{20, "st.shared.u32 [%own], %i;\nwgmma.wait_group.sync.aligned 0;\nbar.sync 0;"}},
-           "error",
+           kRacecheck,
            "Write access at byte 0 of shared memory (async.cu:20) and Async read access by thread "
            "[0, 0, 0] (async.cu:18), with no wgmma.wait_group between that orders them"},
           {"the product starts before the copies have landed",
            {{16, ""}},
-           "error",
+           kRacecheck,
            "Async read access at byte 0 of shared memory (async.cu:18) and Async write access by "
            "thread [0, 0, 0] (async.cu:14), " +
                kNoCopyWait},
@@ -490,20 +498,20 @@ TEST_F(PtxAsyncMistakes, Products) {
            {{13, expect(2048)},
             {15, "st.shared.u32 [%own+2048], %i;\nbar.sync 0;"},
             {16, wait("first", 0)}},
-           "warn",
+           kRacecheckAtWarn,
            "Async read access at byte 2048 of shared memory (async.cu:18) and Write access by "
            "thread "
            "[0, 0, 0] (async.cu:15), with no fence.proxy.async between"},
           {"the result is stored without a fence",
            {{22, ""}},
-           "warn",
+           kRacecheckAtWarn,
            "Async read access at byte 0 of shared memory (async.cu:24) and Write access by thread "
            "[0, 0, 0] (async.cu:21), with no fence.proxy.async between"},
           {"a product reads the sums of another product",
            {{19,
              "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%d2,%d3,%d0,%d1}, %da, %db, 1, 1, "
              "1, 0, 0;\nwgmma.commit_group.sync.aligned;"}},
-           "error",
+           kRacecheck,
            "Access to a register (async.cu:19) of wgmma.mma_async (async.cu:18), with no "
            "wgmma.wait_group between"},
       });
@@ -519,9 +527,26 @@ TEST_F(PtxAsyncMistakes, ProductsWithAInRegisters) {
       "1, 1, 1, 0;";
   check(program, {{"A is overwritten before the wait",
                    {{19, "wgmma.commit_group.sync.aligned;\nmov.u32 %f2, %i;"}},
-                   "error",
+                   kRacecheck,
                    "Access to a register (async.cu:19) of wgmma.mma_async (async.cu:18), with no "
                    "wgmma.wait_group between"}});
+}
+
+// The registers of two products are different although the second product is the first use of its
+// sums, and the first product the last use of its A.
+TEST_F(PtxAsyncMistakes, ProductsWithSumsThatAreNotRead) {
+  Lines program = kProduct;
+  program[9] = program[9].substr(0, program[9].find("mov.f32"));
+  program[17] =
+      ".reg .b32 %g<4>; .reg .f32 %e<4>;\n"
+      "mov.u32 %f0, %i; mov.u32 %f1, 0; mov.u32 %f2, 0; mov.u32 %f3, 0;\n"
+      "mov.u32 %g0, %i; mov.u32 %g1, 0; mov.u32 %g2, 0; mov.u32 %g3, 0;\nwgmma.fence.sync.aligned;";
+  program[18] =
+      "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%e0,%e1,%e2,%e3}, {%f0,%f1,%f2,%f3}, "
+      "%db, 0, 1, 1, 0;\n"
+      "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%d0,%d1,%d2,%d3}, {%g0,%g1,%g2,%g3}, "
+      "%db, 0, 1, 1, 0;";
+  check(program, {});
 }
 
 const char* const kPair = ".explicitcluster\n.reqnctapercluster 2, 1, 1\n";
@@ -542,31 +567,31 @@ TEST_F(PtxAsyncMistakes, SharedMemoryOfAPeer) {
       {
           {"a block reads what its peer stores, without a barrier",
            {{12, ""}},
-           "error",
+           kRacecheck,
            "(async.cu:11)"},
           {"a block stores in its peer's memory while the peer reads",
            {{13, "ld.shared.u32 %r1, [%own];\n.loc 1 17 3\nst.shared::cluster.u32 [%peer], 9;"}},
-           "error",
+           kRacecheck,
            "(async.cu:17)"},
           {"an arrival with .relaxed",
            {{12, "barrier.cluster.arrive.relaxed.aligned;\nbarrier.cluster.wait.aligned;"}},
-           "error",
+           kRacecheck,
            "(async.cu:11)"},
           {"a fence of block scope before an arrival with .relaxed",
            {{12,
              "fence.acq_rel.cta;\nbarrier.cluster.arrive.relaxed.aligned;\n"
              "barrier.cluster.wait.aligned;"}},
-           "error",
+           kRacecheck,
            "(async.cu:11)"},
           {"a block reads its memory between arrival and wait",
            {{12,
              "barrier.cluster.arrive.aligned;\n.loc 1 18 3\nld.shared.u32 %r1, [%own];\n"
              ".loc 1 12 3\nbarrier.cluster.wait.aligned;"}},
-           "error",
+           kRacecheck,
            "(async.cu:18)"},
           {"a block ends while its peer reads its memory",
            {{15, ""}},
-           "error",
+           kRacecheck,
            "block [1, 0, 0], thread [0, 0, 0]: the block ends, and nothing orders an earlier Read "
            "access to its shared memory by block [0, 0, 0] (async.cu:14) before the end"},
       },
@@ -608,7 +633,7 @@ TEST_F(PtxAsyncMistakes, ScopeOfAClusterOnly) {
   check(lines,
         {{"the other block is in another cluster",
           {{10, waiter("2")}},
-          "error",
+          kRacecheck,
           "Write access by block [0, 0, 0], thread [0, 0, 0] (async.cu:11), with a fence of scope "
           "cluster between, and the threads are in different clusters"}},
         32, kPair, 4);
@@ -648,28 +673,28 @@ TEST_F(PtxAsyncMistakes, Multicast) {
             {"a block reads before the copy of its peer has landed",
              {{15, "@%p2 bra past;\n" + wait("first", 0) + "\npast:"},
               {17, kMulticast.at(17) + "\n@!%p2 bra late;\n" + wait("third", 0) + "\nlate:"}},
-             "error",
+             kRacecheck,
              "Async write access at byte 0 of shared memory of block [1, 0, 0] (async.cu:14) and "
              "Read "
              "access by block [1, 0, 0], thread [0, 0, 0] (async.cu:16)"},
             {"a copy overwrites the tile of a peer that did not release it",
              {{19, ""}},
-             "error",
+             kRacecheck,
              "Async write access at byte 0 of shared memory of block [1, 0, 0] (async.cu:21) and "
              "Async "
              "write access by thread [0, 0, 0] (async.cu:14), " +
                  kNoCopyWait},
             {"a peer releases the tile without a fence",
              {{17, ""}},
-             "warn",
+             kRacecheckAtWarn,
              "(async.cu:16), with no fence.proxy.async between"},
             {"a block ends before a copy of its peer has landed",
              {{22, "@%p2 bra left;\n" + wait("second", 1) + "\nleft:"}, {23, ""}},
-             "fault",
+             kMemcheck,
              "the copy is for block 1 of the cluster, which has ended (async.cu:21)"},
             {"arrivals at a peer's mbarrier after the peer may have ended",
              {{19, ""}, {20, ""}, {21, ""}, {22, ""}, {23, ""}},
-             "error",
+             kRacecheck,
              "the block ends, and nothing orders an earlier Atomic access to its shared memory by "
              "block [1, 0, 0] (async.cu:18) before the end"},
         },
@@ -694,12 +719,12 @@ TEST_F(PtxAsyncMistakes, FlashKDA) {
       fixed,
       {{"the barrier of the transaction",
         {{11, ""}, {15, ""}},
-        "warn",
+        kRacecheckAtWarn,
         "(async.cu:13) and Write access by thread [0, 0, 0] (async.cu:10), with no "
         "fence.mbarrier_init or fence.proxy.async between"},
        {"the state",
         {{15, ""}},
-        "warn",
+        kRacecheckAtWarn,
         "Async read access at byte 0 of shared memory (async.cu:18) and Write access by thread [0, "
         "0, 0] (async.cu:14), with no fence.proxy.async between"}});
 }
@@ -725,7 +750,7 @@ TEST_F(PtxAsyncMistakes, DeepEP) {
   check(fixed,
         {{"no fence before the copy",
           {{15, ""}},
-          "error",
+          kRacecheck,
           "Async read access at byte 0 of 16384 bytes of global memory (async.cu:17) and Write "
           "access by block [0, 0, 0], thread [0, 0, 0] (async.cu:10), with no fence.proxy.async "
           "between"}},

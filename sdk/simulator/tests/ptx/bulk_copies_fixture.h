@@ -3,6 +3,8 @@
 #pragma once
 
 #include <numeric>
+#include <string>
+#include <vector>
 
 #include "ptx_fixture.h"
 
@@ -103,6 +105,64 @@ inline std::string load_text(int dimensions, const std::vector<int>& first, uint
          ";\nprefetch.tensormap [%m];\ncp.async.bulk.tensor." + std::to_string(dimensions) +
          "d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%s], [%m, {" + coordinates +
          "}], [%b];\n";
+}
+
+// A kernel changes a tensor map in shared memory, copies the map to `b` and loads a box by the map.
+inline std::string load_by_changed_map(const std::string& changes) {
+  std::string copy;
+  for (int at = 0; at < 128; at += 8) {
+    const std::string offset = std::to_string(at);
+    copy += "ld.u64 %y3, [%m+" + offset + "]; st.shared.u64 [%r5+" + offset + "], %y3;\n";
+  }
+  return "add.u32 %r5, %s, 4096; mov.u32 %r6, 0; add.u64 %y2, %b0, 8192;\n"
+         "setp.ge.u32 %p2, %i, 32;\n@%p2 bra loaded;\n@%p0 bra changed;\n" +
+         copy + changes +
+         "changed: bar.warp.sync -1;\n"
+         "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned "
+         "[%y2], [%r5], 128;\nfence.proxy.tensormap::generic.acquire.gpu [%y2], 128;\n"
+         "@%p0 bra loaded;\nmbarrier.arrive.expect_tx.shared.b64 _, [%b], 1024;\n"
+         "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%s], "
+         "[%y2, {0, 0}], [%b];\nloaded:\n" +
+         std::string(kWait) + copy_out();
+}
+
+// Instructions of load_by_changed_map() that replace the map by zeros.
+inline const std::string kNoMap = [] {
+  std::string text = "mov.u64 %y3, 0;\n";
+  for (int at = 0; at < 128; at += 8) {
+    text += "st.shared.u64 [%r5+" + std::to_string(at) + "], %y3;\n";
+  }
+  return text;
+}();
+// Returns instructions of load_by_changed_map() that store the fields of a map of 8 rows of 128
+// bytes at %a with a swizzle of 128 bytes: of elements of 16 bits, or of bytes, the element type of
+// a map without elemtype.
+inline std::vector<std::string> fields_of_a_map(bool of_bytes) {
+  std::vector<std::string> fields;
+  const auto replace = [&](const std::string& field, const std::string& operands,
+                           const std::string& first = "", const std::string& type = "b32") {
+    fields.push_back(first + "tensormap.replace.tile." + field + ".shared::cta.b1024." + type +
+                     " [%r5], " + operands + ";\n");
+  };
+  const auto replace_by_register = [&](const std::string& field, const std::string& ordinal,
+                                       int value) {
+    replace(field, ordinal + "%r6", "mov.u32 %r6, " + std::to_string(value) + ";\n");
+  };
+  const int width = of_bytes ? 128 : 64;  // elements
+  replace("global_address", "%a", "", "b64");
+  replace_by_register("rank", "", 1);  // one less than the number of dimensions
+  replace_by_register("box_dim", "0, ", width);
+  replace_by_register("box_dim", "1, ", 8);
+  replace_by_register("global_dim", "0, ", width);
+  replace_by_register("global_dim", "1, ", 8);
+  replace("global_stride", "0, %y3", "mov.u64 %y3, 128;\n", "b64");
+  replace_by_register("element_stride", "0, ", 1);
+  replace_by_register("element_stride", "1, ", 1);
+  if (!of_bytes) replace("elemtype", "6");  // f16
+  replace("interleave_layout", "0");
+  replace("swizzle_mode", "3");  // 128 bytes
+  replace("fill_mode", "0");
+  return fields;
 }
 
 }  // namespace kernkit::simulator

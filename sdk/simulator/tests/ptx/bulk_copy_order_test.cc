@@ -119,6 +119,37 @@ TEST_F(PtxBulkCopyFaults, AnotherObjectThanATensorMap) {
             "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes: the "
             "tensor map was not encoded by cuTensorMapEncodeTiled() (bulk.cu:20)");
 }
+// A kernel writes a tensor map without one of its fields.
+TEST_F(PtxBulkCopyFaults, AMapOfAKernelLacksAField) {
+  const std::string copy =
+      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes: the "
+      "tensor map ";
+  const std::string is_incomplete =
+      copy +
+      "is incomplete; expected tensormap.replace for each global_dim, box_dim and "
+      "element_stride (bulk.cu:30)";
+  const std::vector<std::string> fields = fields_of_a_map(true);
+  size_t incomplete = 0;
+  for (const std::string& lacks : fields) {
+    const auto has = [&](const char* name) { return lacks.find(name) != std::string::npos; };
+    const bool is_box = has("box_dim") || has("global_dim") || has("element_stride");
+    if (!is_box && !has("rank") && !has("global_address")) continue;
+    std::string changes = kNoMap;
+    for (const std::string& field : fields) changes += field == lacks ? "" : field;
+    CudaRuntime runtime;  // a fault ends the context
+    runtime.run_kernels(true);
+    uint16_t *a = memory<uint16_t>(64 * 8), *b = memory<uint16_t>(4096 + 64);
+    run("", load_by_changed_map(changes), a, b, {},
+        has("global_address") ? cudaErrorIllegalAddress : cudaErrorLaunchFailure);
+    incomplete += is_box ? 1 : 0;
+    const std::string expected =
+        is_box        ? is_incomplete
+        : has("rank") ? copy + "has 1 dimensions; expected 2 (bulk.cu:30)"
+                      : "Invalid __global__ read of size 1024 bytes, in no allocation (bulk.cu:30)";
+    EXPECT_EQ(fault(), "bulk: block [0, 0, 0], thread [0, 0, 0]: " + expected) << lacks;
+  }
+  EXPECT_EQ(incomplete, 6u);
+}
 TEST_F(PtxBulkCopyFaults, ATensorLargerThanItsAllocation) {
   uint16_t* a = memory<uint16_t>(64 * 8);
   EXPECT_EQ(
@@ -156,6 +187,33 @@ TEST_F(PtxBulkCopyFaults, InitcheckFollowsCopies) {
   };
   EXPECT_EQ(uses(true), 0u);
   EXPECT_GT(uses(false), 0u);
+}
+
+// A reduction reads global memory, a copy into global memory does not.
+TEST_F(PtxBulkCopyFaults, InitcheckFollowsReductions) {
+  const auto uses = [&](const char* copy, bool is_initialised) {
+    uint32_t* a = nullptr;
+    cudaMalloc(&a, 64);
+    const InitCheck check;
+    if (is_initialised) cudaMemset(a, 0, 64);
+    run("mov.u32 %r0, 1; st.shared.v4.u32 [%s], {%r0,%r0,%r0,%r0};\n"
+        "fence.proxy.async.shared::cta;\n" +
+            std::string(copy) +
+            " [%a+16], [%s], 16;\ncp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\n",
+        "", a, a);
+    cudaFree(a);
+    std::vector<std::string> sentences;
+    for (const UndefinedUse& use : check.uses()) sentences.push_back(use.sentence);
+    return sentences;
+  };
+  const char* const reduction = "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32";
+  EXPECT_EQ(uses(reduction, true), std::vector<std::string>{});
+  EXPECT_EQ(uses(reduction, false),
+            std::vector<std::string>{
+                "bulk: block [0, 0, 0], thread [0, 0, 0]: Uninitialized bits in an atomic at byte "
+                "16 of 64 bytes of global memory (bulk.cu:20), read from byte 16 of 64 bytes of "
+                "global memory (bulk.cu:20)"});
+  EXPECT_EQ(uses("cp.async.bulk.global.shared::cta.bulk_group", false), std::vector<std::string>{});
 }
 
 // An uninitialised byte of B makes a column of D uninitialised, and also the bytes to which the

@@ -100,6 +100,25 @@ TEST_F(PtxFaults, MisalignedAtAnEqualDistance) {
             "at a misaligned address "
             "(faulty.cu:12)");
 }
+TEST_F(PtxFaults, AtomicsOfAMisalignedVector) {
+  EXPECT_EQ(run(".reg .f32 %v<2>; mov.f32 %v0, 0f00000000; mov.f32 %v1, %v0;\n"
+                "red.global.add.v2.f32 [%x], {%v0, %v1};",
+                memory<int>(80)),
+            cudaErrorMisalignedAddress);
+  EXPECT_EQ(fault(),
+            "faulty: block [0, 0, 0], thread [1, 0, 0]: Invalid __global__ atomic of size 8 bytes, "
+            "at a misaligned address "
+            "(faulty.cu:12)");
+}
+TEST_F(PtxFaults, ResultsOfAVectorAtomicThatAreOperands) {
+  EXPECT_EQ(run(".reg .f32 %v<2>;\natom.global.add.v2.f32 {%v0, %v1}, [%x], {%v1, %v0};",
+                memory<int>(80)),
+            cudaErrorNotSupported);
+  EXPECT_NE(fault().find("result %v0 is also the operand of a later element; expected different "
+                         "registers"),
+            std::string::npos)
+      << fault();
+}
 TEST_F(PtxFaults, OfTheHost) {
   static int of_host[64];
   EXPECT_EQ(run("ld.global.u32 %r1, [%x];", of_host), cudaErrorIllegalAddress);
@@ -730,10 +749,9 @@ TEST_F(PtxUnsupportedForms, EachIsRejected) {
     if (line[0] == '#') continue;
     ++count;
     const std::string instruction = line.substr(0, line.find(" ; "));
-    const bool is_wide = instruction.find("%q") != std::string::npos;
     PtxModule module(
         ".visible .entry k()\n{\n.reg .pred %p<8>; .reg .b32 %r<24>; .reg .b64 %d<16>;\n" +
-        std::string(is_wide ? ".reg .b128 %q<4>;\n" : "") + instruction + ";\nret;\n}\n");
+        instruction + ";\nret;\n}\n");
     EXPECT_EQ(module.launch("k", 1, 32, 0), cudaErrorNotSupported) << instruction;
   }
   EXPECT_GT(count, 10u);

@@ -86,6 +86,42 @@ struct Rule {
   uint32_t undefined;
 };
 
+// The upper half of %o is uninitialised in its upper word, the lower half in the lower two bytes.
+TEST_F(PtxInit, BitsOf128BitRegisters) {
+  const std::string lower = "\nmov.b128 {%k, %l}, %o2;\nmov.b64 {%r, %q1}, %k;";
+  const std::string upper = "\nmov.b128 {%k, %l}, %o2;\nmov.b64 {%q1, %r}, %l;";
+  const std::string defined = "mov.b64 %k, {%v, %v};\nmov.b128 %o2, {%k, %k};\n";
+  const struct {
+    std::string body;
+    uint32_t of_lower, of_upper;
+  } all[] = {
+      {"mov.b128 %o2, %o;", 0xffff, UINT32_MAX},
+      {"mov.b128 %o2, {%l, %k};", 0, 0},
+      {"st.shared.b128 [%q3], %o;\nld.shared.b128 %o2, [%q3];", 0xffff, UINT32_MAX},
+      {"st.relaxed.cta.shared.b128 [%q3], %o;\nld.relaxed.cta.shared.b128 %o2, [%q3];", 0xffff,
+       UINT32_MAX},
+      {"st.shared.b128 [%q3], %o;\nmov.u32 %q2, 0;\nst.shared.u32 [%q3+12], %q2;\n"
+       "ld.shared.b128 %o2, [%q3];",
+       0xffff, 0},
+      {"st.shared.b128 [%q3], %o;\n" + defined + "atom.shared.exch.b128 %o2, [%q3], %o2;", 0xffff,
+       UINT32_MAX},
+      {defined + "st.shared.b128 [%q3], %o2;\natom.shared.exch.b128 %o2, [%q3], %o;", 0, 0},
+      {defined + "st.shared.b128 [%q3], %o2;\natom.shared.exch.b128 _, [%q3], %o;\n"
+                 "ld.shared.b128 %o2, [%q3];",
+       0xffff, UINT32_MAX},
+      {defined + "st.shared.b128 [%q3], %o2;\natom.shared.cas.b128 _, [%q3], %o2, %o;\n"
+                 "ld.shared.b128 %o2, [%q3];",
+       UINT32_MAX, UINT32_MAX},
+  };
+  const std::string head =
+      ".reg .b128 %o, %o2;\nmov.b64 %k, {%h, %v};\nmov.b64 %l, {%v, %u};\n"
+      "mov.b128 %o, {%k, %l};\nmov.u32 %q3, tile;\nmad.lo.u32 %q3, %i, 16, %q3;\n";
+  for (const auto& row : all) {
+    EXPECT_EQ(bits(head + row.body + lower), row.of_lower) << row.body;
+    EXPECT_EQ(bits(head + row.body + upper), row.of_upper) << row.body;
+  }
+}
+
 TEST_F(PtxInit, BitsOfResults) {
   const Rule rules[] = {
       {"mov.u32 %r, %u;", UINT32_MAX},

@@ -54,6 +54,20 @@ TEST_F(PtxMbarrierFaults, TwoInitialisations) {
       "thread [0, 0, 0]: mbarrier.init.shared.b64: the mbarrier at byte 0 of shared memory is "
       "initialised already; expected mbarrier.inval before this use (ring.cu:12)");
 }
+TEST_F(PtxMbarrierFaults, LanesWithDifferentCounts) {
+  // Each of two lanes initialises an object of its own.
+  launch(
+      "setp.lt.u32 %p1, %i, 2; mul.lo.u32 %r3, %i, 16; mov.u32 %r4, tile;\n"
+      "add.u32 %r3, %r3, %r4; add.u32 %r2, %i, 1;\n"
+      "@%p1 mbarrier.init.shared.b64 [%r3], %r2;",
+      cudaSuccess);
+  EXPECT_EQ(fault(), "none");
+  EXPECT_EQ(report("setp.lt.u32 %p1, %i, 32; shr.u32 %r2, %i, 3; add.u32 %r2, %r2, 1;\n"
+                   "@%p1 mbarrier.init.shared.b64 [bar+8], %r2;"),
+            "thread [8, 0, 0]: mbarrier.init.shared.b64: lanes initialise the mbarrier at byte 8 "
+            "of shared memory with the counts 1 and 2; expected one count (ring.cu:12)");
+}
+
 TEST_F(PtxMbarrierFaults, CountsOutOfRange) {
   EXPECT_EQ(report("@%p0 mbarrier.init.shared.b64 [bar+8], 0;"),
             "thread [0, 0, 0]: mbarrier.init.shared.b64: the count is 0; expected 1 to 1048575 "

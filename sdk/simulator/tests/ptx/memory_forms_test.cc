@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each form of ld and st that occurs in real kernels: the bytes that the form moves, and how it
 // extends them.
+#include <cmath>
 #include <map>
 #include <sstream>
 
+#include "float_formats.h"
 #include "ptx_fixture.h"
 
 namespace kernkit::simulator {
@@ -272,6 +274,24 @@ TEST_F(PtxForms, Parameters) {
   }
 }
 
+// The address of a parameter has 32 or 64 bits.
+TEST_F(PtxForms, AddressesOfParameters) {
+  for (const char* address : {"mov.b64 %a, given;", "mov.b32 %r, given; cvt.u64.u32 %a, %r;"}) {
+    PtxModule module(
+        ".visible .entry k(.param .u64 out, .param .align 8 .b8 given[16])\n{\n"
+        ".reg .b64 %out, %a, %w; .reg .b32 %r;\nld.param.u64 %out, [out];\n" +
+        std::string(address) +
+        "\ncvta.param.u64 %a, %a;\nld.b64 %w, [%a+8]; st.global.b64 [%out], %w;\nret;\n}\n");
+    struct {
+      uint64_t first = 1, second = 0x123456789abcdef;
+    } argument;
+    uint64_t* out = memory<uint64_t>(1);
+    EXPECT_EQ(module.launch("k", 1, 1, 0, out, argument), cudaSuccess) << address;
+    EXPECT_EQ(fault(), "none") << address;
+    EXPECT_EQ(*out, argument.second) << address;
+  }
+}
+
 TEST_F(PtxForms, Constants) {
   for (const char* text : {"ld.const.u32", "ld.const.f32"}) {
     PtxModule module(
@@ -336,6 +356,176 @@ TEST_F(PtxForms, Atomics) {
     EXPECT_EQ(module.launch("k", 1, kThreads, 0, out), cudaSuccess) << text;
     EXPECT_EQ(fault(), "none") << text;
     EXPECT_EQ(*out, row.after) << text;
+  }
+}
+
+// Each thread exchanges the halves of 16 bytes, and adds 1 to one half.
+TEST_F(PtxForms, RegistersOf128Bits) {
+  const struct {
+    const char *load, *store;
+    bool is_shared;
+  } all[] = {
+      {"ld.global.b128", "st.global.b128", false},
+      {"ld.b128", "st.b128", false},
+      {"ld.relaxed.gpu.global.b128", "st.relaxed.gpu.global.b128", false},
+      {"ld.acquire.sys.global.L1::no_allocate.b128", "st.release.sys.b128", false},
+      {"ld.volatile.global.b128", "st.volatile.global.b128", false},
+      {"ld.global.nc.b128", "st.weak.global.b128", false},
+      {"ld.shared.b128", "st.shared.b128", true},
+      {"ld.relaxed.cta.shared.b128", "st.release.cta.shared.b128", true},
+  };
+  for (const auto& row : all) {
+    const std::string load = row.load, store = row.store;
+    PtxModule module(
+        ".visible .entry k(.param .u64 out, .param .u64 in)\n{\n"
+        ".shared .align 16 .b8 tile[1024];\n.reg .b32 %i, %mine; .reg .pred %p;\n"
+        ".reg .b64 %in, %out, %w<3>, %y; .reg .b128 %q<4>;\n"
+        "mov.u32 %i, %tid.x; mul.wide.u32 %y, %i, 16; setp.ge.u32 %p, %i, 40;\n"
+        "ld.param.u64 %in, [in]; ld.param.u64 %out, [out]; add.u64 %in, %in, %y;\n"
+        "add.u64 %out, %out, %y; mov.u32 %mine, tile; mad.lo.u32 %mine, %i, 16, %mine;\n" +
+        (row.is_shared
+             ? "ld.global.b128 %q3, [%in]; " + store + " [%mine], %q3; " + load + " %q0, [%mine];\n"
+             : load + " %q0, [%in];\n") +
+        "mov.b128 {%w0, %w1}, %q0; mov.b128 %q1, {%w1, %w0}; mov.b128 %q2, %q1;\n"
+        "@%p mov.b128 %q2, %q0; mov.b128 {_, %w2}, %q2; mov.b128 {%w1, _}, %q2;\n"
+        "add.u64 %w2, %w2, 1; mov.b128 %q2, {%w1, %w2};\n" +
+        (row.is_shared ? "st.global.b128" : store) + " [%out], %q2;\nret;\n}\n");
+    std::vector<uint64_t> in;
+    for (uint64_t i = 0; i < 2 * kThreads; ++i) in.push_back(~i << 7);
+    uint64_t* out = memory<uint64_t>(2 * kThreads);
+    EXPECT_EQ(module.launch("k", 1, kThreads, 0, out, memory(in)), cudaSuccess) << load;
+    EXPECT_EQ(fault(), "none") << load;
+    for (unsigned i = 0; i < kThreads; ++i) {
+      const bool is_exchanged = i < 40;
+      ASSERT_EQ(out[2 * i], in[2 * i + (is_exchanged ? 1 : 0)]) << load << ", thread " << i;
+      ASSERT_EQ(out[2 * i + 1], in[2 * i + (is_exchanged ? 0 : 1)] + 1) << load << ", thread " << i;
+    }
+  }
+}
+
+// Threads of 8 blocks add 1 to a number of 128 bits by atom.cas, and exchange another number. Each
+// exchanged number, two halves whose sum is 7, is read once.
+TEST_F(PtxForms, AtomicsOf128Bits) {
+  constexpr unsigned kBlocks = 8;
+  PtxModule module(
+      ".visible .entry k(.param .u64 cells, .param .u64 out)\n{\n"
+      ".shared .align 16 .b8 tile[16];\n.reg .b32 %i, %r<3>; .reg .pred %p;\n"
+      ".reg .b64 %cells, %out, %w<4>, %y; .reg .b128 %q<4>;\n"
+      "mov.u32 %i, %tid.x; mov.u32 %r0, %ctaid.x; mov.u32 %r1, %ntid.x;\n"
+      "mad.lo.u32 %i, %r0, %r1, %i; mul.wide.u32 %y, %i, 16;\n"
+      "ld.param.u64 %cells, [cells]; ld.param.u64 %out, [out]; add.u64 %out, %out, %y;\n"
+      "again: ld.relaxed.gpu.global.b128 %q0, [%cells]; mov.b128 {%w0, %w1}, %q0;\n"
+      "add.cc.u64 %w0, %w0, 1; addc.u64 %w1, %w1, 0; mov.b128 %q1, {%w0, %w1};\n"
+      "atom.relaxed.gpu.global.cas.b128 %q2, [%cells], %q0, %q1;\n"
+      "mov.b128 {%w0, %w1}, %q0; mov.b128 {%w2, %w3}, %q2;\n"
+      "setp.ne.u64 %p, %w0, %w2; @%p bra again; setp.ne.u64 %p, %w1, %w3; @%p bra again;\n"
+      "cvt.u64.u32 %w0, %i; sub.u64 %w1, 7, %w0; mov.b128 %q0, {%w0, %w1};\n"
+      "atom.global.exch.b128 %q1, [%cells+16], %q0; st.global.b128 [%out], %q1;\n"
+      "st.shared.b128 [tile], %q0; atom.shared.exch.b128 _, [tile], %q0;\n"
+      "atom.shared.cas.b128 _, [tile], %q1, %q1;\nret;\n}\n");
+  const std::vector<uint64_t> cells = {~uint64_t{0} - 99, 5, 1000, uint64_t{7} - 1000};
+  uint64_t *cell = memory(cells), *out = memory<uint64_t>(2 * kBlocks * kThreads);
+  EXPECT_EQ(module.launch("k", kBlocks, kThreads, 0, cell, out), cudaSuccess);
+  EXPECT_EQ(fault(), "none");
+  EXPECT_EQ(cell[0], kBlocks * kThreads - 100);
+  EXPECT_EQ(cell[1], 6u);
+  std::vector<uint64_t> read = {cell[2]}, expected = {1000};
+  EXPECT_EQ(cell[2] + cell[3], 7u);
+  for (unsigned i = 0; i < kBlocks * kThreads; ++i) {
+    read.push_back(out[2 * i]);
+    expected.push_back(i);
+    EXPECT_EQ(out[2 * i] + out[2 * i + 1], 7u);
+  }
+  std::sort(read.begin(), read.end());
+  std::sort(expected.begin(), expected.end());
+  EXPECT_EQ(read, expected);
+}
+
+// The types of the elements of a vector that an atomic updates.
+struct ElementType {
+  const char* name;
+  unsigned bytes;                // size of an element
+  int exponent, mantissa;        // numbers of bits of each number
+  std::vector<uint32_t> values;  // bits of numbers: of +0, -0, NaN and others
+  unsigned number_bytes() const { return exponent + mantissa == 31 ? 4 : 2; }
+  double decoded(uint32_t bits) const { return decoded_by_definition(bits, exponent, mantissa); }
+  // Returns the bits of the result of an operation, by definition.
+  uint32_t result(const std::string& op, uint32_t old, uint32_t operand) const {
+    const double a = decoded(old), b = decoded(operand);
+    double d = a + b;
+    if (op != "add") {
+      const bool is_less = a < b || (a == b && std::signbit(a));
+      d = a != a ? b : b != b ? a : (op == "min") == is_less ? a : b;
+    }
+    return static_cast<uint32_t>(encoded_by_definition(d, exponent, mantissa));
+  }
+};
+
+// Each thread updates a vector of its own, in which all pairs of values occur.
+TEST_F(PtxForms, AtomicsOfVectors) {
+  const std::vector<uint32_t> of_f16 = {0,      0x8000, 0x3c00, 0xbc00, 0x4000, 0x7c00,
+                                        0xfc00, 0x7fff, 0x0001, 0x3555, 0xc900};
+  const std::vector<uint32_t> of_bf16 = {0,      0x8000, 0x3f80, 0xbf80, 0x4000, 0x7f80,
+                                         0xff80, 0x7fff, 0x0001, 0x3eab, 0xc123};
+  std::vector<uint32_t> of_f32;
+  for (const uint32_t bits : of_bf16) {
+    if (bits != 1) of_f32.push_back(bits == 0x7fff ? 0x7fffffff : bits << 16 | (bits & 0x7f00));
+  }
+  const ElementType types[] = {{"f32", 4, 8, 23, of_f32},
+                               {"f16", 2, 5, 10, of_f16},
+                               {"bf16", 2, 8, 7, of_bf16},
+                               {"f16x2", 4, 5, 10, of_f16},
+                               {"bf16x2", 4, 8, 7, of_bf16}};
+  const auto check = [&](const ElementType& type, const std::string& op, unsigned count,
+                         bool returns) {
+    const unsigned bytes = count * type.bytes, width = 8 * type.bytes;
+    const std::string form = std::string(returns ? "atom" : "red") + ".global." + op +
+                             (type.bytes == 4 && type.number_bytes() == 4 ? "" : ".noftz") + ".v" +
+                             std::to_string(count) + "." + type.name;
+    std::string loads, stores, operands, results;
+    for (unsigned i = 0; i < count; ++i) {
+      const std::string at = "+" + std::to_string(i * type.bytes) + "]", n = std::to_string(i);
+      const std::string bits = ".b" + std::to_string(width);
+      loads += "ld.global" + bits + " %a" + n + ", [%in" + at + ";\n";
+      stores += "st.global" + bits + " [%old" + at + ", %b" + n + ";\n";
+      operands += (i == 0 ? "%a" : ", %a") + n;
+      results += (i == 0 ? "%b" : ", %b") + n;
+    }
+    PtxModule module(
+        ".visible .entry k(.param .u64 cells, .param .u64 in, .param .u64 old)\n{\n"
+        ".reg .b32 %i; .reg .b64 %cells, %in, %old, %y; .reg .b" +
+        std::to_string(width) + " %a<8>, %b<8>;\nmov.u32 %i, %tid.x; mul.wide.u32 %y, %i, " +
+        std::to_string(bytes) +
+        ";\nld.param.u64 %cells, [cells]; ld.param.u64 %in, [in]; ld.param.u64 %old, [old];\n"
+        "add.u64 %cells, %cells, %y; add.u64 %in, %in, %y; add.u64 %old, %old, %y;\n" +
+        loads + form + (returns ? " {" + results + "}," : "") + " [%cells], {" + operands + "};\n" +
+        (returns ? stores : "") + "ret;\n}\n");
+    const unsigned number = type.number_bytes(), numbers = kThreads * bytes / number;
+    std::vector<uint8_t> before(kThreads * bytes), in(before), expected(before);
+    for (unsigned i = 0; i < numbers; ++i) {
+      const size_t values = type.values.size();
+      const uint32_t a = type.values[i % values], b = type.values[i / values % values];
+      const uint32_t result = type.result(op, a, b);
+      std::memcpy(&before[i * number], &a, number);
+      std::memcpy(&in[i * number], &b, number);
+      std::memcpy(&expected[i * number], &result, number);
+    }
+    uint8_t *cells = memory(before), *old = memory(in);
+    EXPECT_EQ(module.launch("k", 1, kThreads, 0, cells, memory(in), old), cudaSuccess) << form;
+    EXPECT_EQ(fault(), "none") << form;
+    EXPECT_EQ(std::vector<uint8_t>(cells, cells + before.size()), expected) << form;
+    EXPECT_EQ(std::vector<uint8_t>(old, old + in.size()), returns ? before : in) << form;
+  };
+  for (const ElementType& type : types) {
+    const bool is_float = type.number_bytes() == 4;
+    for (const char* op : {"add", "min", "max"}) {
+      if (is_float && op != std::string("add")) continue;
+      for (const unsigned count : {2u, 4u, 8u}) {
+        if (count * type.bytes > 16) continue;
+        check(type, op, count, true);
+        check(type, op, count, false);
+      }
+    }
   }
 }
 
