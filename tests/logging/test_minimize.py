@@ -13,10 +13,12 @@ import numpy as np
 import pytest
 from kernkit import cli
 from kernkit.calls import recording
-from kernkit.calls.minimize import reduce_size
+from kernkit.calls.minimize import minimize, reduce_size
 from kernkit.calls.recording import Recording, Results, Storage, Value
+from kernkit.calls.replay import Outcome
 from kernkit.calls.sizes import Selection, Sizes
 from kernkit.calls.slices import part_of
+from kernkit.calls.trial import Trial
 from kernkit.schema import Op, Size
 from kernkit.schema import Value as Parameter
 
@@ -97,6 +99,26 @@ def test_a_call_that_does_not_fail_is_rejected(tmp_path, capfd):
     assert capfd.readouterr().err == "kernkit: ignore: the results are equal, so there is no failure to keep\n" and not (tmp_path / "new").exists()
     assert minimized(path, tmp_path) == 3
     assert capfd.readouterr().err == f"kernkit: --minimize: {tmp_path} exists; name a folder that does not exist\n"
+
+
+class FindingsOfSizes:
+    """A runner whose calls have a finding of line 7 from two elements on, and a finding of line 8 from one element on."""
+
+    command, count = ["sanitize"], 0
+
+    def run(self, call):
+        self.count += 1
+        (size,) = call.arguments[0].shape
+        lines = [line for line, least in ((7, 2), (8, 1)) if size >= least]
+        findings = [{"tool": "initcheck", "sentence": f"Uninitialized bits at byte {4 * size} (k.cu:{line})"} for line in lines]
+        return Trial(None, Outcome(None, None, False, {0: call.storages[0].content}), tuple(findings), 0.1)
+
+
+def test_one_of_several_findings_is_enough(tmp_path):
+    path = recorded(tmp_path / "calls", "ops.ignore(np.zeros(1025, 'float32'))")
+    smaller = minimize(recording.read(path), FindingsOfSizes(), None, 0)
+    assert [value.shape for value in smaller.recording.arguments] == [(1,)]
+    assert smaller.failure.text == "initcheck: Uninitialized bits at byte 4 (k.cu:8)"
 
 
 def test_intervals_are_reduced_to_what_fails():

@@ -3,7 +3,7 @@
 
 A failure is the signal that ends the process, a finding of a tool, an error, or a result that differs from the recorded
 result. Numbers in the text of an error or a finding may change; the op, the kind of failure and the source line may
-not.
+not. If the recorded call has several findings, a smaller call needs one of them.
 
 The results of a smaller call were not recorded. Where the failure is a difference, a size becomes smaller only if the smaller
 call computes the same bits as the whole call computes for these elements; then the recorded elements are the expected result.
@@ -66,6 +66,10 @@ class _Search:
         whole = runner.run(recording)
         self.outcome = whole.outcome
         self.failure = self._failure_of_the_whole(whole)
+        # One fault may have findings on several lines, of which a smaller call has only some.
+        self.keys = {self.failure.key}
+        if self.failure.key[0] == "finding":
+            self.keys = {failure.key for failure in failures_of(recording, whole) if failure.key[0] == "finding"}
         self.best = recording
 
     def _failure_of_the_whole(self, whole: Trial) -> Failure:
@@ -109,7 +113,7 @@ class _Search:
         if is_difference:
             call = call._replace(results=self._results(new_contents[0]))
             failures = [] if failures else self._differences(call, new_contents[1], trial.outcome)
-        found = next((failure for failure in failures if failure.key == self.failure.key), None)
+        found = next((failure for failure in failures if failure.key in self.keys), None)
         if found is None:
             return False
         if self.failure.key[0] == "error" and results is not None and results.error is not None:
