@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tools for kernkit's C++ headers, see `kernkit --help`.
+"""The command line of kernkit and the modules that its commands use, see `kernkit --help`.
 
 A library's copy of kernkit splits this package into two folders: third_party/kernkit contains the modules that
 `kernkit bindings` needs during a build, and third_party/kernkit_dev contains the other modules.

@@ -27,8 +27,8 @@ def command_of(program: str) -> Tuple[List[str], Dict[str, str]]:
 
 
 class Collector:
-    """The rows of all rounds of a run: add() merges the rows of a program's run in one round, and appends one sample to
-    each row."""
+    """Collects the rows of a run over all rounds. add() merges the rows that one program measured in one round, and
+    appends one sample to each measured row."""
 
     def __init__(self) -> None:
         self.rows: Dict[Tuple[str, str], Row] = {}

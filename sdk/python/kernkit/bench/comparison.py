@@ -14,8 +14,8 @@ CONFIDENCE = 0.95
 HIDDEN = 0.20
 FEWEST_ROUNDS = 3  # smallest number of rounds for a comparison; the standard deviation of fewer samples is unreliable
 CEILINGS = ("the best copy", "memcpy")
-# Lower limit of the standard deviation of the logarithms of times. Code and memory are placed differently in two
-# runs, which changes all samples of a run alike, so that the samples of a run do not show the effect.
+# Lower limit of the standard deviation of the logarithms of times. Code and memory are placed differently in two runs,
+# which changes all samples of a run alike, so the spread of a run's samples does not show the effect.
 PLACEMENT = 0.005
 
 
@@ -35,8 +35,8 @@ class Change:
 
 
 def references(run: Run, row: Row) -> Tuple[str, List[Row]]:
-    """Returns (name, rows) of the references of a row, with which the row is compared in its own run: the ceiling or,
-    without a ceiling, the peers. The list is empty if the run has no ceiling and no peers of the row."""
+    """Returns (name, rows) of the rows with which `row` is compared in its own run: the ceiling or, without a ceiling,
+    the peers. The list is empty if the run has no ceiling and no peers for `row`."""
     ceiling = run.ceiling(row)
     if ceiling:
         return run.ceiling_name(row), [ceiling]
@@ -60,7 +60,7 @@ def _logarithms(row: Row, references: List[Row]) -> List[float]:
 def t_quantile(probability: float, freedom: int) -> float:
     """Returns the quantile of Student's t-distribution with `freedom` degrees of freedom at `probability`, which must
     exceed 0.5."""
-    # With t = sqrt(freedom) * tan(angle), the density is a power of cos(angle).
+    # With t = sqrt(freedom) * tan(angle), the density over the angle is constant * cos(angle) ** (freedom - 1).
     constant = math.gamma((freedom + 1) / 2) / math.gamma(freedom / 2) / math.sqrt(math.pi)
 
     def above_half(angle: float, steps: int = 200) -> float:  # Simpson's rule
@@ -77,8 +77,9 @@ def t_quantile(probability: float, freedom: int) -> float:
 
 def _interval(old: List[float], new: List[float], rows: int) -> Tuple[float, float]:
     """Returns (difference of the means, half the width of its confidence interval), where the difference is new minus
-    old. The interval is the narrower of two: with all samples, and without the sample of each run that is farthest from
-    the run's median. `rows`: number of rows that are compared."""
+    old. The interval is computed from all samples and, if both runs have at least 4 samples, also without the sample of
+    each run that is farthest from the run's median; the narrower interval is returned. `rows`: number of rows that are
+    compared."""
     candidates = [_of_normal(old, new, 2 * rows, 1.0)]
     fewest = min(len(old), len(new))
     if fewest >= 4:
@@ -115,7 +116,7 @@ def _identity(run: Run, row: Row) -> Tuple[str, ...]:
 
 def compare(old: Run, new: Run, tolerance: float) -> Tuple[List[Change], List[str]]:
     """Returns (changes, messages): the change of each row of the library that both runs have, and a message for each
-    row that cannot be compared. `tolerance`: smallest change, as a share, that is slower or faster."""
+    row that cannot be compared. `tolerance`: smallest change, as a share, for the verdict "slower" or "faster"."""
     before = {_identity(old, row): row for row in old.measured if old.is_ours(row)}
     pairs, missing = [], []
     for row in new.measured:

@@ -31,8 +31,8 @@ CACHES = pathlib.Path("/sys/devices/system/cpu/cpu0/cache")
 
 
 def caches(folder: pathlib.Path = CACHES) -> List[Dict[str, Any]]:
-    """Returns the data caches of processor 0, as in [{"level": 1, "bytes": 32768, "type": "Data"}, ...]. The list is
-    empty if `folder` has no such files, as in a container without /sys."""
+    """Returns the data caches and unified caches of processor 0, as in [{"level": 1, "bytes": 32768, "type": "Data"},
+    ...]. The list is empty if `folder` describes no cache, as in a container without /sys."""
     levels = []
     for index in sorted(folder.glob("index*")):
         kind, size = _read(index / "type"), _read(index / "size")
@@ -74,8 +74,8 @@ def context() -> Dict[str, Any]:
 
 
 def busy_seconds() -> float:
-    """Returns the time that all processors were busy since boot [s], including time that the hypervisor gave to other
-    virtual machines."""
+    """Returns the busy time since boot, summed over all processors [s], including the time that the hypervisor gave to
+    other virtual machines."""
     ticks = [int(text) for text in _read(pathlib.Path("/proc/stat"), "cpu 0").split("\n")[0].split()[1:]]
     idle = sum(ticks[3:5])
     return (sum(ticks[:8]) - idle) / os.sysconf("SC_CLK_TCK")

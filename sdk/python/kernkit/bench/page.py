@@ -12,7 +12,7 @@ def _panel_order(panel: str) -> Tuple[int, str]:
 
 
 def label(run: Run, row: Row) -> str:
-    """Returns the label of a row of kernkit, such as "scale, float32, threads": its subject and, if the row has a
+    """Returns the label of one of our rows, such as "scale, float32, threads": its subject and, if the row has a
     variant, the variant."""
     text, variant = row.subject.replace("/", ", "), run.variant(row.implementation)
     return f"{text}, {variant}" if variant else text
@@ -38,14 +38,14 @@ def bandwidth(run: Run) -> Dict[str, Dict[str, Dict[str, List[Row]]]]:
 
 
 def ratios(run: Run) -> List[Tuple[Row, Row]]:
-    """Returns (kernkit's row, peer's row) for each peer of each row without keys."""
+    """Returns (our row, peer's row) for each peer of each of our rows without keys."""
     return [(row, peer) for row in run.measured if run.is_ours(row) and not row.keys
             for peer in run.peers(row)]
 
 
 def ladders(run: Run) -> Dict[str, Dict[str, Dict[str, List[Tuple[Row, Row]]]]]:
-    """Returns pairs (kernkit's row, peer's row) of the rows that have keys and no ceiling, sorted by size: {op: {dtype:
-    {"peer / kernkit": pairs}}}, where "peer / kernkit" has the names of the two implementations."""
+    """Returns pairs (our row, peer's row) for our rows that have keys and no ceiling, sorted by size: {op: {dtype:
+    {"peer / ours": pairs}}}, where "peer / ours" has the names of the two implementations."""
     tables: Dict[str, Dict[str, Dict[str, List[Tuple[Row, Row]]]]] = {}
     for row in run.measured:
         if run.is_ours(row) and row.keys and not run.ceiling(row):

@@ -53,7 +53,7 @@ def _ticks(axis: Any, values: List[float]) -> None:
 
 
 def _legend(figure: Any, axes: List[Any], run: Run) -> None:
-    """Draws one legend for all panels above the panels, with kernkit's rows first."""
+    """Draws one legend for all panels above the panels: our implementations first, then copies, then peers."""
     handles: Dict[str, Any] = {}
     for axis in axes:
         for handle, label in zip(*axis.get_legend_handles_labels()):

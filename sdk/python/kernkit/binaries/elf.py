@@ -54,8 +54,8 @@ class ElfFile:
 
     @property
     def machine(self) -> str:
-        """Returns the processor as in the tag of a wheel, such as "x86_64", or "machine N" if MACHINES lacks the file's
-        number N."""
+        """Returns the name of the processor as in the tag of a wheel, such as "x86_64", or "machine N" if MACHINES
+        lacks the file's machine number N."""
         return MACHINES.get(self.machine_number, f"machine {self.machine_number}")
 
     @contextlib.contextmanager
@@ -200,6 +200,6 @@ def read_section(path: pathlib.Path, name: str) -> Optional[bytes]:
 
 
 def exported_symbols(path: pathlib.Path) -> Set[str]:
-    """Returns the names of the symbols that a shared library exports, or an empty result for another kind of ELF file.
-    Raises UserError if the file cannot be read, is not a 64-bit ELF file, or is damaged."""
+    """Returns the names of the symbols that a shared library exports, or an empty set for an ELF file without dynamic
+    symbols. Raises UserError if the file cannot be read, is not a 64-bit ELF file, or is damaged."""
     return {symbol.name for symbol in ElfFile(path).symbols() or [] if not symbol.is_undefined and symbol.binding != LOCAL}

@@ -60,9 +60,9 @@ def read_architectures(path: pathlib.Path) -> List[str]:
 
 
 def newest_ptx(path: pathlib.Path) -> int:
-    """Returns the newest compute capability for which a file has PTX, such as 80, or 0 without PTX. A linked object
-    that also has machine code for an older capability, as NVIDIA's libcudadevrt.a has, does not count. Raises
-    FatbinError if a section has an unknown format."""
+    """Returns the newest compute capability for which a file has PTX, such as 80, or 0 without PTX. A fatbin of section
+    __nv_relfatbin does not count if it also has machine code for an older capability, as the fatbins of NVIDIA's
+    libcudadevrt.a do. Raises FatbinError if a section has an unknown format."""
     found = [0]
     for section in SECTIONS:
         for entries in _fat_binaries(path, section):

@@ -22,5 +22,5 @@ def as_line(identity: Dict[str, str]) -> str:
 
 
 def has_cuda(path: pathlib.Path) -> bool:
-    """Returns whether a library has CUDA kernels, by its identity, or False for a file that does not exist."""
+    """Returns whether a library has CUDA kernels according to its identity, or False for a file that does not exist."""
     return path.is_file() and read_identity(path).get("cuda", "none") != "none"

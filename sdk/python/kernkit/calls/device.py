@@ -17,8 +17,8 @@ def is_installed() -> bool:
 
 
 class Driver:
-    """The CUDA driver libcuda.so.1. Every method raises UserError if the library is not found, or if a function of the
-    driver returns an error."""
+    """The CUDA driver libcuda.so.1. The constructor raises UserError if the library is not found. Every method raises
+    UserError if a function of the driver returns an error."""
 
     def __init__(self) -> None:
         try:

@@ -102,8 +102,8 @@ def _gathered(value: Value, begin: int, content: bytes) -> bytes:
 
 
 def _compare_results(results: Results, outcome: Outcome, tolerance: float) -> Tuple[Optional[str], bool]:
-    """Returns (message about the difference of the returned values or None, whether the values were compared). Lists
-    are not compared."""
+    """Returns (message about the difference of the returned values or None, whether the values were compared). Only
+    numbers, strings and tensors with recorded content are compared."""
     value, now = results.value, outcome.returned
     assert value is not None
     if value.type in ("int", "bool", "float") and outcome.has_value:

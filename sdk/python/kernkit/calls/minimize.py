@@ -5,8 +5,9 @@ A failure is the signal that ends the process, a finding of a tool, an error, or
 result. Numbers in the text of an error or a finding may change; the op, the kind of failure and the source line may
 not. If the recorded call has several findings, a smaller call needs one of them.
 
-The results of a smaller call were not recorded. Where the failure is a difference, a size becomes smaller only if the smaller
-call computes the same bits as the whole call computes for these elements; then the recorded elements are the expected result.
+The results of a smaller call were not recorded. Where the failure is a difference, a size becomes smaller only if the
+smaller call computes the values that the replayed whole call computes for these elements; the recorded elements are
+then the expected result.
 """
 
 import re
@@ -160,9 +161,9 @@ class _Search:
 
 
 def reduce_size(now: Callable[[], Interval], attempt: Callable[[Interval], bool]) -> bool:
-    """Reduces an interval of indices while `attempt` returns true: halves the interval, then cuts off powers of two at both
-    ends. A power of two keeps the remainder of a division by a smaller power of two, on which a fault of a tile's last
-    elements depends. `now` returns the present interval. Returns whether the interval became smaller."""
+    """Reduces an interval of indices while `attempt` returns true: halves the interval, then cuts off powers of two at
+    both ends. Cutting off a power of two keeps the length modulo each smaller power of two, on which a fault in the
+    last, partial tile depends. `now` returns the present interval. Returns whether the interval became smaller."""
     changed = True
     is_smaller = False
     while changed:

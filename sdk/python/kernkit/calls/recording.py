@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads the recording of a call, a folder of KERNKIT_RECORD.
+"""Reads the recording of a call: a folder that a library writes if KERNKIT_RECORD is set.
 
-A recording is untrusted input: every member is checked before it is used, and no path is read from the files.
+A recording is untrusted input: every member is checked before it is used, and no member is used as a path.
 """
 
 import json
@@ -25,7 +25,7 @@ class Storage(NamedTuple):
     address: int  # address of the first byte during the recorded call
     size: int  # bytes
     content: Optional[bytes]  # content of the memory, or None if the content was not recorded
-    is_new: bool = False  # whether memory of a device without content is left uninitialised, in place of zero
+    is_new: bool = False  # whether device memory without content is left uninitialised instead of filled with zeros
 
 
 class Value(NamedTuple):
@@ -41,7 +41,7 @@ class Value(NamedTuple):
     address: int = 0  # address of the element with all indices 0, during the recorded call
     byte_offset: int = 0
     is_written: bool = False
-    is_object: bool = False  # whether the argument was a tensor object of the host, of which an op can keep a reference
+    is_object: bool = False  # whether the argument was a tensor object of the host, to which an op can keep a reference
     storage: Optional[int] = None  # index of the tensor's storage, or None for a tensor without elements
 
     def all_strides(self) -> Tuple[int, ...]:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Repeats a recorded call in this process, by ctypes, with the addresses' alignment, the strides and the aliasing of the
-recording.
+"""Repeats a recorded call in this process through ctypes, with the alignment, the strides and the aliasing of the
+recorded tensors.
 
 Lists, shapes and results that are objects require a host: the package apache-tvm-ffi.
 """
@@ -158,7 +158,8 @@ class _Arguments:
             raise UserError(f"the argument {value.name} is {value.value}, which no recording can hold; the call cannot be repeated")
 
     def _set_text(self, out: _Any, value: Value) -> None:
-        """Sets *out to the text. A text with a NUL byte is an object of the host, because a raw str ends at the NUL byte."""
+        """Sets *out to the text. A text with a NUL byte is passed as an object of the host, because a raw str ends at
+        the NUL byte."""
         text = value.value.encode("utf-8", "surrogateescape")
         if b"\0" not in text:
             out.type_index, out.v.ptr = _RAW_STR, self._kept(ctypes.create_string_buffer(text))
@@ -201,8 +202,8 @@ class _Arguments:
         out.type_index, out.v.ptr = result.type_index, result.v.ptr  # never freed, since the process ends
 
     def _set_tensor_object(self, library: ctypes.CDLL, any_value: _Any) -> None:
-        """Replaces the DLTensor in `any_value`, an element of a list, by a tensor object of the host, since a list
-        holds references to its elements."""
+        """Replaces the DLTensor in `any_value` by a tensor object of the host. An element of a list must be an object,
+        because the list holds references to its elements."""
 
         managed = _Managed((1, 1), None, None, 0, _DLTensor.from_address(any_value.v.ptr))
         result = ctypes.c_void_p()
@@ -212,8 +213,8 @@ class _Arguments:
         any_value.type_index, any_value.v.ptr = _TENSOR_OBJECT, result.value
 
     def _new_tensor(self, prototype: Any, out: Any, error: int, set_error: int) -> int:
-        """Allocates a tensor for the op, as a framework does, and stores it in out[0]. Returns 0, or -1 after an error,
-        which it passes to `set_error`. The memory is never freed: the process ends after the call."""
+        """Allocates a tensor for the op, as a framework does, and stores it in out[0]. Returns 0. After an error,
+        passes the error to `set_error` and returns -1. The memory is never freed: the process ends after the call."""
         try:
             model = prototype.contents
             shape = ctypes.cast(model.shape, ctypes.POINTER(ctypes.c_int64))[: model.ndim]
@@ -274,8 +275,8 @@ def _error_of(library: ctypes.CDLL) -> str:
 
 def load_host() -> Optional[ctypes.CDLL]:
     """Returns the shared library of the package apache-tvm-ffi, which makes lists and objects for calls, or None if the
-    package is not installed. The package itself is not imported if its file is found, since the package imports PyTorch
-    if PyTorch is installed."""
+    package is not installed. The package is imported only if the library is not in its usual folder, since the package
+    imports PyTorch if PyTorch is installed."""
     spec = importlib.util.find_spec("tvm_ffi")
     if spec is None or spec.origin is None:
         return None
@@ -310,13 +311,13 @@ class PreparedCall:
             memory.write(storage.content)
 
     def repeat(self) -> None:
-        """Makes the call again. The result is ignored; an object among the results is never released."""
+        """Makes the call again and ignores the result. A returned object is never released."""
         self._result.type_index = _NONE
         self._function(*self._call)
 
     def nothing(self) -> None:
-        """Calls kernkit_last_error(), which does no work, with the same arguments, to measure the time of a call by
-        ctypes."""
+        """Calls kernkit_last_error(), which does no work, with the same arguments, to measure the time of a call
+        through ctypes."""
         self._nothing(*self._call)
 
     def run(self) -> Outcome:
@@ -341,7 +342,7 @@ class PreparedCall:
             contents = {i: memory.content() for i, (memory, storage) in enumerate(zip(self.memory, self._recording.storages))
                         if storage.content is not None or i in written}  # fmt: skip
             returned = self._arguments.returned(result.v.ptr) if result.type_index == _TENSOR_OBJECT else None
-        except UserError as fault:  # of a kernel
+        except UserError as fault:  # an error of a kernel that the call launched
             return Outcome(error or f"CUDA: {fault}", value, has_value, {})
         return Outcome(error, value, has_value, contents, returned)
 

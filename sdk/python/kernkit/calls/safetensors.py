@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads and writes safetensors files: a size, a JSON object of this size that describes the data, and the data."""
+"""Reads and writes safetensors files: the size of the header, the header, which is a JSON object that describes the
+data, and the data."""
 
 import errno
 import json
@@ -15,8 +16,9 @@ _MOST_HEADER = 1 << 24  # bytes
 
 
 def read_file(path: pathlib.Path, most: int) -> bytes:
-    """Returns the content of a file of a recording. Raises OSError if the file is a link, which could lead outside the
-    recording, a pipe or a device. Raises ValueError if the file has more than `most` bytes."""
+    """Returns the content of a file of a recording. Raises OSError for a symbolic link, which could lead outside the
+    recording, and for any other file that is not a regular file. Raises ValueError if the file has more than `most`
+    bytes."""
     if path.is_symlink():
         raise OSError(errno.ELOOP, "a symbolic link, which a recording must not contain", str(path))
     file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)

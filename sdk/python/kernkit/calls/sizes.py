@@ -21,9 +21,9 @@ class Selection(NamedTuple):
 class Sizes:
     """Names for the sizes of a call. Dimensions and int arguments of the same name change together.
 
-    A name is a name in the schema line; or "x[1]" for a dimension of x whose size the line leaves open; or "=128" for
-    all dimensions of 128 indices of tensors without sizes in the line. If `follow` is true, int arguments with the
-    value 128 change with "=128".
+    A name is a name of the schema line, "...[1]" for dimension 1 of the dimensions that the line writes as ..., "x[1]"
+    for a dimension of x whose size the line leaves open, or "=128" for all dimensions of size 128 for which the line
+    gives no size. If `follow` is true, int arguments with the value 128 change with "=128".
     """
 
     def __init__(self, arguments: Sequence[Value], op: Optional[Op], follow: bool = False) -> None:

@@ -14,7 +14,7 @@ Contents = Dict[int, bytes]  # {index of a storage: content of the storage}
 
 
 class _Part(NamedTuple):
-    """A tensor, and the intervals of indices that remain of each dimension."""
+    """A tensor, and the intervals of indices that remain in each dimension."""
 
     value: Value
     runs: Tuple[Tuple[Interval, ...], ...]
@@ -77,8 +77,8 @@ def _gathered(part: _Part, order: List[int], content: bytes) -> bytes:
 
 
 def _packed(parts: List[_Part], storage: Storage) -> Optional[List[int]]:
-    """Returns the dimensions from the largest stride to the smallest, or None if the tensors of the storage differ or
-    do not fill the storage."""
+    """Returns the dimensions from the largest stride to the smallest, or None if the tensors of the storage differ, do
+    not fill the storage, or have gaps."""
     first = parts[0]
     if any((p.value.address, p.value.shape, p.value.all_strides(), p.value.dtype, p.runs)
            != (first.value.address, first.value.shape, first.value.all_strides(), first.value.dtype, first.runs) for p in parts):  # fmt: skip

@@ -65,8 +65,8 @@ def _best(call: Callable[[], Any], wait: Callable[[], Any], begin: Callable[[], 
 
 
 def _measure(recording: Recording, library: pathlib.Path, tolerance: float) -> Dict[str, Any]:
-    """Returns {"rows": the rows of one round, "overhead": time of a call by ctypes that does no work [ns], "device": the name
-    of the CUDA device, or None for a call of the CPU}."""
+    """Returns {"rows": the rows of one round, "overhead": time of a call through ctypes that does no work [ns],
+    "device": the name of the CUDA device, or None if no tensor is on a CUDA device}."""
     call = replay.PreparedCall(recording, library)
     name, size = name_of(recording), _bytes_of(recording)
     driver = next((memory.driver for memory in call.memory if isinstance(memory, DeviceMemory)), None)
@@ -107,8 +107,8 @@ def _copy(size: int, driver: Optional[Driver], device: int) -> Callable[[], Any]
 
 
 def measure(recording: Recording, library: pathlib.Path, tolerance: float) -> Dict[str, Any]:
-    """Returns {"rows": the rows of one round, "overhead": time of a call by ctypes that does no work [ns]}, measured in
-    a new process. Raises UserError if the call cannot be made, or if it ends its process."""
+    """Returns the result of _measure(), which runs in a new process. Raises UserError if the call cannot be made, or if
+    it ends its process."""
     with tempfile.TemporaryDirectory(prefix="kernkit-") as folder:
         file = pathlib.Path(folder) / "rows.json"
         child = os.fork()

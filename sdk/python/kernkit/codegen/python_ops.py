@@ -55,8 +55,8 @@ def {not_written}(op: {str}, name: {str}) -> None:
     raise {ValueError}(f"{{op}}(): {{name}}: is lazily conjugate or negative, and an op writes memory as it is; "
                      "pass what resolve_conj() and resolve_neg() return")
 '''
-# Python source that converts NumPy's bools, which are not instances of Python's bool, so that tvm_ffi would pass them
-# as objects of an unknown type.
+# Python source that converts NumPy's bools to Python's. NumPy's bools are not instances of Python's bool, and tvm_ffi
+# would pass them as objects of an unknown type.
 _BOOL = '''
 
 def {plain_bool}(value: {Any}) -> {Any}:
@@ -64,10 +64,11 @@ def {plain_bool}(value: {Any}) -> {Any}:
     is_numpys = {type}(value).__module__ == "numpy" and {type}(value).__name__ in ("bool_", "bool")
     return value.item() if is_numpys else value
 '''
-# Names in _LAZY and _BOOL that the functions of ops use. The module spells them so that no parameter has the same
-# name.
+# Names in _LAZY and _BOOL that the functions of ops use. The module spells these names so that no parameter has the
+# same name.
 _LAZY_WORDS = ("eager", "real", "is_lazy", "resolved", "not_written", "plain_bool")
-# {name in braces in the source: module that defines the name}. A builtin is imported only if an op has the same name.
+# {name in braces in the source: module that defines the name, or "" for a name of a module}. A builtin is imported only
+# if an op has the same name.
 _MODULES = {
     "os": "",
     "tvm_ffi": "",
@@ -156,7 +157,7 @@ def _result(op: Op) -> str:
 
 def _marks(op: Op, names: Dict[str, str]) -> str:
     """Returns the source lines of a function that convert or reject arguments. A lazy tensor is resolved if the op
-    reads it, and is an error if the op writes it. A NumPy bool becomes a Python bool."""
+    reads it, and rejected if the op writes it. A NumPy bool becomes a Python bool."""
     lines = ""
     for value in op.parameters:
         name = names[value.name]

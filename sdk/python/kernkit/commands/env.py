@@ -61,7 +61,8 @@ def files_of(package: str) -> List[pathlib.Path]:
 
 
 def lines(packages: List[str], versions: Dict[str, str]) -> Iterator[str]:
-    """Yields a line for each library. A line that ends in "they differ" makes the command's exit code 1."""
+    """Yields a line for each library, and for each package of the command line without a library. A line that ends in
+    "they differ" makes the command's exit code 1."""
     for package in sorted({*packages, *versions}):
         of_kernkit = {path: identity for path in files_of(package) if (identity := read_identity(path))}
         if not of_kernkit and package in packages:

@@ -66,9 +66,10 @@ def without_numbers(sentence: str) -> str:
 
 
 def merged(findings: List[Finding]) -> List[Finding]:
-    """Returns the findings of several processes and runs, without duplicates. Findings of one sentence are duplicates,
-    as are races of the same two source lines; the first finding with the most severe level is kept. With several seeds,
-    sentences that differ in numbers of threads and bytes only are duplicates too."""
+    """Returns the findings of several processes and runs, without duplicates. Findings with the same sentence are
+    duplicates, as are races between the same two source lines. Of duplicates, the first finding with the most severe
+    level is kept. With several seeds, findings whose sentences differ only in numbers of threads and bytes are
+    duplicates too."""
     by_key: Dict[str, Finding] = {}
     for finding in findings:
         sentence = without_numbers(finding["sentence"]) if "seed" in finding else finding["sentence"]
@@ -120,7 +121,7 @@ def incomplete(code: int, results: List[Any], findings: List[Finding], tools: Li
     sentences = {without_numbers(finding["sentence"]) for finding in findings}
 
     def rest_of(sentence: str) -> str:
-        left_out = "racecheck" in tools and ": Invalid __" in sentence  # racecheck goes on after an invalid access
+        left_out = "racecheck" in tools and ": Invalid __" in sentence  # racecheck continues after an invalid access
         return "a kernel failed, and its invalid accesses were left out" if left_out else "a kernel stopped, and the rest of the kernel did not run"
 
     stopped = [sentence for result in results for sentence in result["stopped"]]

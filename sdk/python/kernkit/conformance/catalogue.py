@@ -35,5 +35,5 @@ KINDS: Dict[str, Kind] = {
 
 
 def rule_of(kind: str, name: str) -> Rule:
-    """Returns the rule `name` of the kind `kind`. Raises StopIteration if there is none."""
+    """Returns the rule `name` of the kind `kind`. Raises StopIteration if the kind has no rule of this name."""
     return next(rule for rule in KINDS[kind].rules if rule.name == name)

@@ -31,7 +31,7 @@ def main(arguments: List[str]) -> None:
         send(rule=name)
         send(result=dataclasses.astuple(apply(rule_of(kind, name), opened)))
     sys.stdout.flush()
-    os._exit(0)  # no shutdown of the interpreter: a crash there would not belong to a rule
+    os._exit(0)  # skips the shutdown of the interpreter, since a crash there would not belong to a rule
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from .tools import set_environment
 
 def main(arguments: List[str]) -> int:
     # The variable is removed from the environment, because a command can start the ./kk of a library, which must not
-    # inherit it.
+    # inherit the variable.
     if os.environ.pop("KK_DRIVER", "") == "repository":
         from . import repository as driver
     else:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Selects how pytest runs a library's tests on PyTorch's device "cuda": on a GPU, or by `kernkit run`."""
+"""Selects how pytest runs a library's tests on PyTorch's device "cuda": on a GPU, or under `kernkit run`."""
 
 import ctypes
 import importlib.util
@@ -25,7 +25,7 @@ def library() -> pathlib.Path:
 
 
 def is_wanted() -> bool:
-    """Returns whether the tests of a library with CUDA kernels run by `kernkit run`: the library has the component
+    """Returns whether the tests of a library with CUDA kernels run under `kernkit run`: the library has the component
     torch_tests, kernkit has `kernkit run`, PyTorch is installed, and there is no GPU."""
     return (
         (ROOT / RECORD).is_file()
@@ -37,7 +37,7 @@ def is_wanted() -> bool:
 
 
 def pytest() -> List[str]:
-    """Returns the command that runs pytest for the built library: by `kernkit run` if is_wanted() and the library has
-    CUDA kernels, otherwise directly."""
+    """Returns the command that runs pytest for the built library: under `kernkit run` if is_wanted() and the library
+    has CUDA kernels, otherwise directly."""
     command = [PYTHON, "-m", "pytest"]
     return [*KERNKIT, "run", *command, "-p", "kernkit"] if is_wanted() and has_cuda(library()) else command

@@ -29,8 +29,9 @@ def version_of_cuda() -> str:
 
 
 def _compiler_settings(sources: pathlib.Path, processor: str) -> Dict[str, str]:
-    """Returns environment variables for CMake, with which the compiler's output depends on neither the folder nor the
-    caller's options. They disable ccache, whose cached files could hide that two folders give different files."""
+    """Returns environment variables for CMake that make the compiler's output independent of the folder and of the
+    caller's options. The variables also disable ccache, because a cached object file would hide a dependence on the
+    folder."""
     settings = {"CXXFLAGS": shlex.quote(f"-ffile-prefix-map={sources}=."), "CFLAGS": "", "LDFLAGS": "", "CCACHE_DISABLE": "1"}
     if processor:
         settings["CMAKE_TOOLCHAIN_FILE"] = str(sources / f"sdk/cmake/{processor}.cmake")

@@ -159,7 +159,7 @@ def fields(op: Op, types: str, cuda: bool) -> Dict[str, str]:
     launched = ", ".join(plain or [first])
 
     def parameters(*texts: str) -> str:
-        # The parameters' names are placeholders here, so that `in` cannot find a name inside a longer word.
+        # The parameters' names are placeholders here, so `in` cannot find a name inside a longer word.
         used = [any(value.name in text for text in texts) for value in op.parameters]
         return ", ".join(
             ("" if used[i] else "[[maybe_unused]] ") + f"{parameter_type(value)} {value.name}"

@@ -2,10 +2,10 @@
 """Puts the names of an op and its parameters into its files, without conflicts with the names that
 the files use.
 
-The skeletons are first filled with placeholders for the names of the op and its parameters.
-replace_placeholders() then replaces the placeholders by the names. If the skeletons declare the
-same name, such as count, their declaration is renamed to count_. A name that the skeletons use
-without declaring it, such as std or TestTensor, is an error.
+The skeletons are first filled with placeholders for the names of the op and its parameters. replace_placeholders() then
+replaces the placeholders by the names. If the skeletons declare the same name, such as count, their declaration is
+renamed to count_. If a name of the op or of a parameter is a name that the skeletons use without declaring it, such as
+std or TestTensor, replace_placeholders() raises UserError.
 """
 
 import dataclasses
@@ -23,8 +23,8 @@ _LOCALS = set(
     "total v value write_zeros".split()
 )
 _MEMBERS = set("combine device_ error finish kIdentity load".split())
-# Functions of a GoogleTest fixture. The tensors of a test are members of its fixture, so that no parameter can have
-# one of these names.
+# Functions of a GoogleTest fixture. The tensors of a test are members of its fixture, so no parameter can have one of
+# these names.
 _OF_A_FIXTURE = set("SetUp SetUpTestCase SetUpTestSuite TearDown TearDownTestCase TearDownTestSuite".split())
 
 # Placeholders for the names of the op and of its class. Parameter i has the placeholder kkp<i>kk. No other word of

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parses the schema line of an op that is not in a library yet.
 
-The parser is kernkit/schema/parser.h, as for every line: parse_lines.cc, which includes it, is compiled once per process.
-The compiler is $CXX, or the first of c++, g++ and clang++ that is installed.
+parse_lines.cc includes the parser kernkit/schema/parser.h, and is compiled once per process. The compiler is $CXX, or
+the first of c++, g++ and clang++ that is installed.
 """
 
 import dataclasses

@@ -75,7 +75,7 @@ def kinds() -> List[str]:
 
 def has_cuda(kind: str, op: Op) -> bool:
     """Returns whether an op of this kind can have a CUDA kernel. Raises UserError if the kind does not support the op's
-    arguments."""
+    arguments or results."""
     if kind == "custom":
         return bool(custom.anchor(op))
     numeric.check(kind, op)

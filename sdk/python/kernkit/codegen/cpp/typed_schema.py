@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The schema of a new op, as a user typed or pasted it.
 
-line_parser.py parses the schema. For a schema that the parser rejects, read() raises UserError with the text to write
-instead. The patterns below find notation of PyTorch that kernkit does not have, before the parser reads the schema.
+line_parser.py parses the schema. For a schema that the parser rejects, read() raises UserError with the text that is
+expected. The patterns below find notation of PyTorch that kernkit does not support, before the parser reads the schema.
 """
 
 import re
@@ -135,8 +135,8 @@ def _size_text(size: Size) -> str:
 
 
 def _holds(op: Op, kind: str) -> bool:
-    """Returns whether the line's shapes and dtypes accept the tensors of the generated tests, whose shape is [4, 37]
-    or, for outputs of the kind row_reduction, [4]."""
+    """Returns whether the line has no dtypes and its shapes accept the tensors of the generated tests, whose shape is
+    [4, 37] or, for outputs of the kind row_reduction, [4]."""
     bound: Dict[str, Any] = {value.name: -1 for value in op.parameters if value.type == "int"}
     for value in op.parameters + op.results:
         sizes = (4,) if kind == "row_reduction" and value.is_written else (4, 37)

@@ -49,12 +49,13 @@ class Backward:
                 raise SchemaError(f"{backward.op.name}(): {value.name}: expected one of {', '.join(sorted(tensors))}")
 
     def gradient_of(self, value: Value) -> str:
-        """Returns the name of the backward's result that is the gradient of `value`, or "" if there is none."""
+        """Returns the name of the backward's result that is the gradient of `value`, or "" if the backward does not
+        compute the gradient."""
         return GRAD + value.name if any(r.name == GRAD + value.name for r in self.results) else ""
 
     def saved(self) -> List[Value]:
-        """Returns the tensors that the forward call saves for the backward: the arguments of the backward, and optional
-        inputs that have a gradient, because the generated code checks whether they are None."""
+        """Returns the tensors that the forward call saves for the backward: tensors that are arguments of the backward,
+        and optional inputs that have a gradient, because the generated code checks whether they are None."""
         taken = {v.name for v in self.backward.inputs}
         return [v for v in self.forward.inputs + self.outputs if v.type == "Tensor"
                 and (v.name in taken or (v.is_optional and self.gradient_of(v)))]  # fmt: skip

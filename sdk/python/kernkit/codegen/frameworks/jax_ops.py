@@ -2,7 +2,7 @@
 """Writes _jax.py, which has a JAX function for each op of a library, made from the shapes in the
 op's schema line.
 
-XLA allocates results before the call. So a function takes the inputs of the op and returns the outputs.
+XLA allocates results before the call, so a function takes the inputs of the op and returns the outputs.
 """
 
 import json

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Python source that is common to the functions of an op in all frameworks: names, checks of shapes, shapes of results.
 
-The source calls {kk}fits(holds, op, name, tensor, wanted) and {kk}holds(holds, op, name, text),
-which the head of each framework's module defines. All names that the source defines or imports
-begin with PREFIX, also names of builtin functions, so that an op or a parameter of the same name
-does not change which function is called.
+The source calls {kk}fits(holds, op, name, tensor, wanted) and {kk}holds(holds, op, name, text), which the head of each
+framework's module defines. All names that the source defines or imports begin with PREFIX, including names of builtin
+functions, so that an op or a parameter of the same name does not change which function is called.
 """
 
 import re
@@ -100,7 +99,7 @@ class OpCodegen:
     def _dtype_name(self, value: Value) -> str:
         return self.dtype_names[value.name]
 
-    # Each framework's subclass overrides _default() and _framework_dtype().
+    # The subclass of a framework overrides _framework_dtype(), and can override _default().
 
     def _default(self, value: Value) -> str:
         return default_of(value)
@@ -181,8 +180,8 @@ class OpCodegen:
         return lines
 
     def first_items(self, with_outputs: bool) -> List[str]:
-        """Returns the source lines that check that a required list is not empty. Lists are checked whose first tensor
-        determines a size or the dtype of an output."""
+        """Returns the source lines that check that required lists are not empty. Only lists whose first tensor
+        determines a size or the dtype of an output are checked."""
         lines = []
         for value in self.shapes.values:
             if not value.is_list or value.is_optional or (value.is_only_written and not with_outputs):
@@ -277,7 +276,7 @@ class OpCodegen:
 
     def output_sizes(self, value: Value) -> List[str]:
         """Returns the source lines that check the sizes of an output before its allocation. The range of a size is
-        checked if the caller passes a number in it, or if it has a subtraction."""
+        checked if the caller passes a number that the size contains, or if the size contains a subtraction."""
         lines = []
         for size in self.shapes.sizes_of(value) or []:
             conditions = self._divides(size)

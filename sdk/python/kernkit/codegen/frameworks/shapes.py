@@ -72,7 +72,7 @@ def _size(size: schema.Size) -> Size:
 
 @dataclasses.dataclass(frozen=True)
 class Binder:
-    """The size of a tensor that determines the value of a name in the schema line: the name is the size divided by
+    """The size of a tensor that determines the value of a name in the schema line: the value is the size divided by
     `factor`."""
 
     value: Value
@@ -113,8 +113,8 @@ class Shapes:
         return name in self.ints or (name in self.binders and self.binders[name].always_bound)
 
     def caller_sized(self, value: Value) -> List[str]:
-        """Returns the names in the shape of an output that no input determines, so that the caller of the functional
-        form passes their sizes."""
+        """Returns the names in the shape of an output that no input determines, so the caller of the functional form
+        passes their values."""
         return [size.name for size in self.sizes_of(value) or [] if size.is_caller_sized and self.is_caller_sized(size.name)]
 
     def is_caller_sized(self, name: str) -> bool:

@@ -136,8 +136,8 @@ class TorchCodegen(OpCodegen):
         return f"{like}.new_empty({self._shape(value)}{dtype})"
 
     def _call_argument(self, value: Value) -> str:
-        """Returns the Python source of the argument in a call of an operator, or of the default if the caller passes no
-        argument."""
+        """Returns the Python source of the value of a parameter. For a parameter whose default is inf, -inf or nan, the
+        source replaces the default in PyTorch's schema, None or _NO_FLOAT, by the default in the op's schema line."""
         name = self.names[value.name]
         if not _not_finite(value):
             return name

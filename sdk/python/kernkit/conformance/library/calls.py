@@ -39,8 +39,8 @@ def is_rejected(subject: Subject, name: str, kind: str) -> bool:
 
 def failing(subject: Subject) -> Iterator[Tuple[str, List[abi.Any], Outcome]]:
     """Yields (name, arguments, outcome) of the first failing call of each function. Each function is called with 0,
-    EXCESSIVE and 1 arguments, in this order, all None; functions of which no call fails are left out. Raises
-    NotApplicable if no call of any function fails."""
+    EXCESSIVE and 1 arguments, in this order and all None, until a call fails. Functions of which no call fails are left
+    out. Raises NotApplicable if no call of any function fails."""
     has_error = False
     for name in subject.functions:
         for arguments in ([], [none()] * EXCESSIVE, [none()]):

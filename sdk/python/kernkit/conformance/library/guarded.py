@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Memory that ends where an inaccessible page begins, so that an access past its end ends the process."""
+"""Memory that ends where an inaccessible page begins, so that an access past the end of the memory ends the process."""
 
 import ctypes
 import mmap

@@ -29,7 +29,7 @@ class Outcome(NamedTuple):
 
 
 class Subject:
-    """One library under test. The file is read at once; the library is loaded at the first call."""
+    """One library under test. The constructor reads the file; the first access to `loaded` loads the library."""
 
     def __init__(self, path: str, report: Callable[[str], None] = lambda text: None) -> None:
         """Reads the file of the library. `report` is called before each action that can crash, with a description of

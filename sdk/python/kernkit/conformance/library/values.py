@@ -23,7 +23,7 @@ def unknown() -> abi.Any:
 
 class Values:
     """An argument of each type that a kernel's parameter can have, except int and pointer: a function may interpret an
-    int as a handle, so that an arbitrary value could crash."""
+    int as a handle, so an arbitrary value could crash the process."""
 
     def __init__(self, host: Host) -> None:
         self._page = GuardedPage()
