@@ -82,8 +82,8 @@ def run_test(options, name):
 
 
 def run_together(options, names):
-    """Runs tests of one file in a process, and in a further process the tests after a test that ends its process. Returns
-    {name: (ending, time [s])} of the tests that passed or were skipped."""
+    """Runs tests of one file in one process. If a test ends the process, runs the tests after that test in a further
+    process. Returns {name: (ending, time [s])} of the tests that passed or were skipped."""
     results, waiting = {}, {name.partition("::")[2]: name for name in names}
     with tempfile.TemporaryDirectory() as folder:
         endings = pathlib.Path(folder, "endings")
@@ -143,7 +143,7 @@ def main():
             results[name] = {"ending": ending.kind, "reason": ending.reason, "seconds": round(seconds, 1)}
             written = options.out.with_name(f"{options.out.name}.part")
             written.write_text(json.dumps({"context": context, "results": results}, indent=1) + "\n")
-            written.replace(options.out)  # an interrupted run leaves a whole file
+            written.replace(options.out)  # an interrupted run leaves a complete file
             print(f"{len(results)}/{len(drawn)} {ending.kind}: {name} {ending.reason}", file=sys.stderr, flush=True)
 
     def run_group(names):

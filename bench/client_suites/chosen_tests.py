@@ -22,7 +22,8 @@ def pytest_configure(config):
 
 
 def name_of(nodeid):
-    """Returns a test's name without the file, for which pytest has no name if the file is outside its root."""
+    """Returns the part of a test's ID after the file, since the ID does not contain the file's name if the file is
+    outside pytest's root folder."""
     return nodeid.partition("::")[2]
 
 

@@ -11,7 +11,8 @@ MACHINE_CODE = "machine code"
 KINDS = (PASSED, SKIPPED, MACHINE_CODE, UNSUPPORTED, FAILED, CRASHED, TIMED_OUT)
 
 _COUNT = re.compile(r"\b(\d+) (passed|failed|skipped|xfailed|xpassed|errors?)\b")
-# The sentence that names the function or the form comes before the error of the call. NVML is a part of NVIDIA's driver.
+# The first pattern finds the simulator's report, which names the unsupported function or instruction; the second finds
+# the error of the call. NVML is a part of NVIDIA's driver.
 _UNSUPPORTED = (
     re.compile(r"kernkit: .*(?:not supported|unsupported)"),
     re.compile(r"CUDA_ERROR_NOT_SUPPORTED|cudaErrorNotSupported|\"nvml\" is an NVIDIA driver library"),

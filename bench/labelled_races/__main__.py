@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scores racecheck on the programs of a labelled suite, which were compiled with PTX before.
+"""Scores racecheck on the programs of a labelled suite. The programs must be compiled with PTX before.
 
     python bench/labelled_races score hirace FOLDER --output FILE.json --arguments "GRAPH 64 200"
     python bench/labelled_races table FILE.json ...
@@ -43,8 +43,8 @@ def is_program(path: pathlib.Path) -> bool:
 
 
 def score_program(path: pathlib.Path, label: Label, options: argparse.Namespace) -> Row:
-    """Runs a program under the tools of its suite. The row's text is the finding of racecheck, or, for a
-    clean program, of any tool. A program that the simulator rejects, or that takes too long, is unsupported."""
+    """Runs a program under the tools of its suite. The row's text is the first finding of racecheck or, for a clean
+    program, of any tool. A program that the simulator rejects, or that takes too long, is unsupported."""
     with tempfile.TemporaryDirectory(prefix="kernkit-") as folder:
         report = pathlib.Path(folder) / "findings.json"
         tools = TOOLS_OF.get(options.suite, DEFAULT_TOOLS)

@@ -42,7 +42,8 @@ UNINITIALISED = {"UninitializedBug"}
 
 
 def kinds_of_indigo3(name: str) -> Set[str]:
-    """The bugs of "PR_CUDA_Pull_FloatType_NoRaceBug_SyncBug_NoBoundsBug": {"SyncBug"}."""
+    """Returns the bugs in the name of an Indigo3 program, as in {"SyncBug"} for
+    "PR_CUDA_Pull_FloatType_NoRaceBug_SyncBug"."""
     return {word for word in name.split("_") if word.endswith("Bug") and not word.startswith("No")}
 
 
@@ -54,6 +55,6 @@ def label_of_indigo3(name: str) -> Label:
 
 SUITES: Dict[str, Callable[[str], Label]] = {"hirace": label_of_hirace, "scor": label_of_scor, "scor-applications": label_of_scor_application,
                                              "indigo3": label_of_indigo3}  # fmt: skip
-# The tools for a suite's kinds of faults.
+# {suite: the tools that find the suite's kinds of faults}; the tools of other suites are DEFAULT_TOOLS.
 TOOLS_OF = {"indigo3": "memcheck,racecheck,initcheck"}
 DEFAULT_TOOLS = "memcheck,racecheck"

@@ -17,7 +17,7 @@ class Row(NamedTuple):
 
 
 class Score(NamedTuple):
-    racy: int  # labelled programs
+    racy: int  # programs with a race, according to their labels
     found: int
     clean: int  # programs without any fault
     false_alarms: int
@@ -60,7 +60,8 @@ def kinds_as_markdown(rows: List[Row]) -> List[str]:
 
 
 def as_markdown(files: List[Tuple[Dict[str, Any], List[Row]]]) -> str:
-    """A table with a row for each file, and the programs whose verdict differs from their label."""
+    """Returns Markdown: a table with a row for each file, and a list of the programs whose verdict differs from their
+    label."""
     lines = ["| suite | arguments | level | racy programs found | missed | false alarms in clean programs | programs with an access out of "
              "bounds found | programs with uninitialised memory found | unsupported | time [s] |", "|---|---|---|---|---|---|---|---|---|---|"]  # fmt: skip
     for context, rows in files:

@@ -42,8 +42,8 @@ def processor_time() -> float:
 
 
 def execute(launcher: List[str], command: Command, limit: int) -> Tuple[Run, float]:
-    """Runs a command with a limit of its processor time [s]; a program that waits ends after 60 times the limit. Returns
-    the result and the processor time [s]."""
+    """Runs a command with a limit of its processor time [s]; a program that waits without using the processor is ended
+    after 60 times the limit. Returns the result and the processor time [s]."""
     limited = ["prlimit", f"--cpu={limit}:{limit + 10}", *launcher, *command.words]
     start = processor_time()
     try:

@@ -13,7 +13,7 @@ class Kind(enum.Enum):
     RIGHT = "right"  # the program's own verification passed
     RAN = "ran without a check"  # the program ended with exit code 0 and does not verify its results
     WAIVED = "waived by itself"  # the program requires a property that the device does not have
-    NO_INPUT = "input missing"  # a file that the checkout does not have
+    NO_INPUT = "input missing"  # the checkout lacks a file that the program reads
     REJECTED = "rejected"  # the simulator does not support a function or an instruction
     FAULT = "fault reported"  # the simulator reported a fault of the program
     WRONG = "wrong"  # the program's own verification failed, or the program ended with an error
@@ -101,8 +101,8 @@ def passes(text: str) -> bool:
 
 
 def rejection(message: str) -> Outcome:
-    """Returns the outcome of a rejected program. Its reason is the message without the program's names and source
-    lines."""
+    """Returns the outcome of a rejected program. The outcome's reason is the message without the program's names and
+    source lines."""
     shown = re.sub(r" \([\w./+-]+:\d+(?: \(inlined at [^)]*\))?\)", "", message)
     shown = re.sub(r"^\S.* cannot run: (?=\S)", "", shown)
     shown = re.sub(r"^\S+/(\S+) (cannot run without a GPU|needs)", r"\2", shown)

@@ -78,7 +78,7 @@ class CudaSamples(Suite):
 
     def __init__(self, checkout: pathlib.Path, work: pathlib.Path, capability: str) -> None:
         super().__init__(checkout, work, capability)
-        self.configured: Dict[str, str] = {}  # samples of the common project, with CMake's output about each
+        self.configured: Dict[str, str] = {}  # {sample of the common project: CMake's output about the sample}
 
     def programs(self) -> List[str]:
         files = self.checkout.glob("Samples/[0-6]_*/*/CMakeLists.txt")

@@ -196,7 +196,7 @@ def peer_wheel(folder):
     write(project, PEER_PROJECT)
     for name in ("scale_tvm_ffi.cc", "tvm_ffi_checks.h"):
         shutil.copy(ROOT / "bench/peers" / name, project)
-    shutil.copytree(ROOT / "sdk/include", project / "include")  # its 16-bit floats
+    shutil.copytree(ROOT / "sdk/include", project / "include")  # for kernkit's 16-bit float types
     return build_wheel(folder / "peer", project)
 
 

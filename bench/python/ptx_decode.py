@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Time from PTX text in memory to a kernel that can run on the CPU: one kernel of a module of 1 MB, compared with the
-time
-in which nvcc compiles that kernel alone.
+time in which nvcc compiles that kernel alone.
 
 """
 

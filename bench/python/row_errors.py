@@ -8,8 +8,7 @@ error of a subnormal result is absolute. Inputs: 64 rows of 4096 and 64 rows of 
 N(3, 10), weight and bias from N(0, 1), seed 1.
 
 In units of the last place an error is large where terms cancel: at the mean of a row, with a bias, in gelu of a
-negative
-number.
+negative number.
 
 """
 

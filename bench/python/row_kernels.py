@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Row kernels called from Python, compared with eager PyTorch: norms, softmax, gated activations. Rows are named
 from Python/<op>/<dtype>/<implementation>/n:<rows>/d:<columns>[/strided]. The last lines give, for each op, PyTorch's
-time
-divided by kernkit's: the geometric mean and the smallest ratio.
+time divided by kernkit's: the geometric mean and the smallest ratio.
 
 kernkit writes into a preallocated tensor; PyTorch allocates its result, as usual. With OMP_NUM_THREADS=1 in the
 environment both have one thread: from Python on one thread/<op>/... With TORCH_COMPILE=1 there are rows of PyTorch's
@@ -12,8 +11,7 @@ expression under torch.compile, compiled for the exact shape, which takes some 1
 The implementations take turns, with a rest in between, because OpenMP's threads spin for some milliseconds after a call
 of PyTorch and would occupy the processor of the second thread. On a machine with other programs PIN_THREADS=1 binds the
 calling thread to the first processor and all other threads to the second processor, and repeats a turn in which a
-thread
-waited for its processor.
+thread waited for its processor.
 
 """
 

@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """scale of float32 for ten sizes, 4 KiB to 512 MiB per array, on one thread: called from C++ and compared with copies,
-and
-called from Python and compared with NumPy. All calls take turns on the same memory, allocated by NumPy: C++ from the
-start
-of a page, as every copy requires, and Python 16 bytes later, where NumPy's own large arrays begin.
+and called from Python and compared with NumPy. All calls take turns on the same memory, allocated by NumPy: C++ from
+the start of a page, as every copy requires, and Python 16 bytes later, where NumPy's own large arrays begin.
 
     KERNKIT_THREADS=1 python bench/python/scale_sizes.py [--record FILE] [--rounds N]
 

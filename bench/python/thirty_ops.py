@@ -11,10 +11,9 @@ program that tests the op in the simulator, and runs the tests. `bare` is the co
 without a test; for a .cu file, nvcc and the link of the library.
 
 With --clean, and without CUDA: a build of all targets in a folder of its own, all tests, and the wheel. `bare` is the
-time
-of the compilers in that build for the library's files and for each test and benchmark once, and of the linkers for the
-library and for one program; for the tests, one run of the program with all tests; for the wheel, packing the library as
-zip.
+time of the compilers in that build for the library's files and for each test and benchmark once, and of the linkers for
+the library and for one program; for the tests, one run of the program with all tests; for the wheel, packing the
+library as zip.
 
 With --kk: `./kk test OP` after an edit of the op's .cu file: without CUDA, with CUDA, and with CUDA in a library with
 the component ptx. `bare` is nvcc on the file and the link of one program.

@@ -41,7 +41,7 @@ myst_heading_anchors = 4
 # The CMake domain cannot resolve references of any kind; MyST would report that once with each broken link.
 suppress_warnings = ["myst.domains"]
 nitpicky = True
-# Names in declarations that no page documents, so that Sphinx cannot link them.
+# Names in declarations that no page documents and that Sphinx therefore cannot link.
 nitpick_ignore_regex = [
     # Names of the C++ standard library, of other projects and of compilers.
     (r"cpp:.*", r"std(::.*)?|u?int\d*_t|u?intptr_t|size_t|DL\w+|cuda\w+|dim3|(::)?benchmark(::.*)?|__builtin_\w+"),

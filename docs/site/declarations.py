@@ -68,7 +68,8 @@ class Declarations(SphinxTransform):
 
     @staticmethod
     def sort(section: nodes.section) -> None:
-        """Sorts the declarations of a section by line. The index entries before a declaration move with it."""
+        """Sorts the declarations of a section by line. The index entries before a declaration move with the
+        declaration."""
         first = next((n for n, child in enumerate(section) if isinstance(child, addnodes.desc)), None)
         if first is None or section[first].get("domain") not in ("cpp", "c"):
             return

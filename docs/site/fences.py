@@ -9,8 +9,8 @@ from sphinx.errors import ExtensionError
 
 
 def write_fence(app: Sphinx, name: str, write: Callable[[str], str]) -> None:
-    """Replaces each fence `{name} argument` by the result of `write(argument)`. An OSError or a ValueError stops the build
-    with the page's name."""
+    """Replaces each fence `{name} argument` by the result of `write(argument)`. An OSError or a ValueError of `write`
+    stops the build with a message that names the page."""
     fence = re.compile(rf"^```\{{{name}\}} (.+)\n```$", re.MULTILINE)
 
     def expand(_: Sphinx, document: str, content: List[str]) -> None:

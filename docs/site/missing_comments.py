@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prints the public symbols without a comment, or with one that only repeats the name:
+"""Prints the public symbols without a comment, or with a comment that only repeats the name:
 
     python3 docs/site/missing_comments.py [kernkit/cpu kernkit/tensor.h ...]
 

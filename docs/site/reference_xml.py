@@ -25,7 +25,7 @@ def qualify(member: ElementTree.Element) -> None:
 
 
 def as_variable(member: ElementTree.Element) -> None:
-    """Changes a function to a variable if the declaration is `Type name("text");`, which Doxygen takes for a
+    """Changes a function to a variable if the declaration is `Type name("text");`, which Doxygen parses as a
     function."""
     arguments = member.find("argsstring")
     if member.get("kind") == "function" and arguments is not None and (arguments.text or "").startswith('("'):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Orders the results of the search: a class or a function of a namespace comes before members of classes, and
-template parameters are left out."""
+"""Orders the results of the site's search: classes and functions of namespaces precede members of classes, and template
+parameters are left out."""
 
 from typing import Any, Dict, Iterator, Set, Tuple
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Links to files of the repository that are no page of the site lead to the repository's web address.
+"""Links to files of the repository that are not pages of the site lead to the repository's web address.
 
 The address is source_url of addresses.toml. Without the address, the text of a link remains, without a link.
 """

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Adapts the copied tree to the library: sets names and texts, applies the answers, copies dlpack.h.
 
-No source goes through Jinja, which would change C++ silently. Names are replaced as plain
-text, and lines are chosen by conditions in comments, so that the template itself builds.
-Jinja renders this file before Python runs it, in one place only, in main(): the answers
-are JSON inside a string literal, so that any content stays data.
+No source goes through Jinja, which would change C++ silently. Names are replaced as plain text, and lines are chosen by
+conditions in comments, so that the template itself builds. Before Python runs this file, Jinja replaces one expression
+in main() by a string literal that contains the answers as JSON, so that no answer becomes code.
 """
 
 import os
@@ -53,7 +52,8 @@ def true_conditions(answers: dict) -> set:
 
 
 def choose(text: bytes, conditions: set) -> bytes:
-    """Returns the text with the lines whose condition is true, without the lines of conditions. Conditions do not nest."""
+    """Returns the text without the lines of conditions and without the lines whose condition is false. Conditions do
+    not nest."""
     lines = []
     keep, conditional = True, False
     for line in text.split(b"\n"):
@@ -124,7 +124,7 @@ def remove_other_files(answers: dict) -> None:
 
 
 def adapt(answers: dict) -> None:
-    """Puts the answers into all files and into their names, except below third_party/."""
+    """Puts the answers into all files and into the names of files and folders, except below third_party/."""
     conditions = true_conditions(answers)
     for folder, folders, files in os.walk(".", topdown=False):
         if os.path.relpath(folder).startswith("third_party" + os.sep):
@@ -144,7 +144,8 @@ def adapt(answers: dict) -> None:
 
 
 def load_tool(path: str):
-    """Loads a module of the SDK's command line by its path, and returns it. Its name is the last part of the path."""
+    """Loads a module of the SDK's command line by its path, and returns it. The module's name is the last part of the
+    path."""
     name = os.path.basename(path)
     spec = importlib.util.spec_from_file_location(name, os.path.join(SDK, "python", "kernkit", path + ".py"))
     module = importlib.util.module_from_spec(spec)
@@ -194,8 +195,8 @@ def folders_of_template(answers: dict) -> list:
 
 
 def copy_sdk(answers: dict) -> None:
-    """Copies the SDK where the template is in an installed wheel. The wheel contains one SDK, not two: the Python package,
-    which holds the template, and the other files in a folder of the package."""
+    """Copies the SDK into the library if the template is in an installed wheel. The wheel contains the SDK only once:
+    the Python package, which also holds the template, and the other files in the package's folder sdk."""
     for package in folders_of_template(answers):
         is_package = os.path.isfile(os.path.join(package, "cli.py"))
         if is_package and os.path.isdir(os.path.join(package, "sdk")) and not os.path.exists(SDK):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs of `nvcc program.cu`, which links the CUDA runtime statically and keeps code for nvcc's default
-architecture, run by `kernkit run`. Each program verifies its result."""
+architecture, run under `kernkit run`. Each program verifies its result."""
 
 import os
 import pathlib

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs of several files that nvcc -rdc=true compiles run by `kernkit run`: their kernels call functions and use
+"""Programs of several files that nvcc -rdc=true compiles run under `kernkit run`: their kernels call functions and use
 variables of other files. The programs are linked in each way that nvcc documents."""
 
 import os

@@ -179,8 +179,8 @@ def _version(name: str, parsed: Any) -> None:
 
 
 def damaged(name: str, problem: object) -> SchemaError:
-    """Returns the error for an op whose parsed line was changed, or was not written by kernkit. `problem`: what is
-    wrong in the line."""
+    """Returns the error for an op whose parsed line was changed, or was not written by kernkit. `problem`: description
+    of the damage."""
     return SchemaError(f"{name}: the parsed schema line is damaged: {problem}")
 
 

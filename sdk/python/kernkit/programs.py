@@ -14,8 +14,8 @@ END_LIMIT = 2.0  # the longest time that an interrupted program may take to end 
 
 
 def run(arguments: Sequence[Any], **options: Any) -> "subprocess.CompletedProcess[str]":
-    """Runs a program by subprocess.run() with `options`. Returns the result of the run, whose exit code the caller
-    examines. Raises UserError if the program cannot be started, for example because it is not installed."""
+    """Runs a program by subprocess.run() with `options`. Returns the result of the run; the caller must check the exit
+    code. Raises UserError if the program cannot be started, for example because it is not installed."""
     command = [str(argument) for argument in arguments]
     try:
         return subprocess.run(command, **options)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pytest plugin that `-p kernkit` loads, for tests on device="cuda" that also run without a GPU, by `kernkit run`.
+"""The pytest plugin that `-p kernkit` loads, for tests on device="cuda" that also run without a GPU, under `kernkit
+run`.
 
 Under `kernkit run`, the header of pytest's output states that the CPU computes the results. A test that fails because
 it needs code that the simulator cannot run is skipped, with the reason. Without `kernkit run` the plugin does
@@ -13,8 +14,8 @@ import pytest
 
 HEADER = ('kernkit: the CPU computes the results of device="cuda": kernels run by their PTX, and operators of PyTorch by its '
           "kernels for the CPU. Times mean nothing")  # fmt: skip
-# Pattern of a report about code that a GPU runs and the simulator does not. A grid that does not fit a kernel's cluster
-# is an error of the program.
+# Pattern of a report about code that a GPU runs and the simulator does not. The pattern excludes the report about a
+# grid that does not fit a kernel's cluster, which is an error of the program.
 UNSUPPORTED = re.compile(r" cannot run: (?!the grid is not a multiple)| is not supported\b| are not supported\b")
 # Beginning of the sentence that torch_cuda/ adds to PyTorch's message.
 ADVICE = "kernkit runs PyTorch's operators on CUDA tensors"

@@ -38,7 +38,7 @@ class Value:
 
     @property
     def has_any_dtype(self) -> bool:
-        """Returns whether the dtype in the line is "?", so that the caller chooses the dtype of the output."""
+        """Returns whether the dtype in the line is "?", which means that the caller chooses the dtype of the output."""
         return self.dtype == ("?",)
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kernels on PyTorch's CUDA tensors. On a machine without a GPU `./kk test` runs these tests by `kernkit run`."""
+"""The kernels on PyTorch's CUDA tensors. On a machine without a GPU `./kk test` runs these tests under `kernkit
+run`."""
 
 import pytest
 import template_library

@@ -45,7 +45,7 @@ def linked(tmp_path_factory):
 
 @pytest.fixture
 def message_of(capfd):
-    """Runs a program by `kernkit run`, which must fail, and returns the error message."""
+    """Runs a program under `kernkit run`, which must fail, and returns the error message."""
 
     def message(*arguments):
         assert cli.main(["run", "--runtime", "/nowhere/libcudart.so.13", *map(str, arguments)]) == 3

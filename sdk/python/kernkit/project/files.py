@@ -44,8 +44,8 @@ def kind(path: pathlib.Path) -> str:
 
 
 def at(library: pathlib.Path, relative: str, expected: str = "") -> pathlib.Path:
-    """Returns the absolute path of `relative` in the library. Raises UserError if the path leaves the library, one of
-    its folders is a link or a file, or the file at the path exists and is not of the kind `expected`."""
+    """Returns the absolute path of `relative` in the library. Raises UserError if the path leaves the library, a folder
+    of the path is a link or a file, or the file at the path exists and is not of the kind `expected`."""
     parts = pathlib.PurePosixPath(relative).parts
     if not parts or ".." in parts or relative.startswith("/") or "\0" in relative:
         raise UserError(f'"{relative}" is not a path inside {library}')

@@ -26,8 +26,8 @@ Completed = subprocess.CompletedProcess  # result of a run of git, whose output 
 
 
 def attempt(folder: pathlib.Path, *arguments: str, typed: str = "", **environment: str) -> "Completed[str]":
-    """Runs git with the text `typed` on standard input. Returns the result of the run, whose exit code the caller
-    examines. Raises UserError if git cannot be started, or does not end within _TIMEOUT."""
+    """Runs git with the text `typed` on standard input. Returns the result of the run; the caller must check the exit
+    code. Raises UserError if git cannot be started, or does not end within _TIMEOUT."""
     inherited = {name: value for name, value in os.environ.items() if name not in _OF_ANOTHER}
     try:
         return programs.run(
@@ -90,9 +90,9 @@ class Repository:
                             f"git worktree repair (linked worktree), or git config core.worktree {self.top} (submodule)")  # fmt: skip
 
     def is_named_by_repository(self) -> bool:
-        """Returns whether the repository belongs to the folder: it is the folder .git, or its settings name the folder
-        as a linked worktree or as the worktree of a submodule. A file .git from an archive could name any
-        repository."""
+        """Returns whether the repository belongs to the folder: the repository is the folder .git, or the settings of
+        the repository name the folder as a linked worktree or as the worktree of a submodule. A file .git from an
+        archive could name any repository."""
         repository = self.top / ".git"
         if files.kind(repository) == files.FOLDER:
             return True

@@ -2,7 +2,8 @@
 """The fields of the package's metadata that are defined outside of pyproject.toml: version, addresses, authors, and
 README for the package's page.
 
-scikit-build-core loads this module by [[tool.dynamic-metadata]] in pyproject.toml, in the folder of the sources."""
+scikit-build-core loads this module from the folder of the sources, as [[tool.dynamic-metadata]] in pyproject.toml
+specifies."""
 
 import pathlib
 import re

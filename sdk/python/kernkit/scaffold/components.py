@@ -2,8 +2,8 @@
 """The components of kernkit: the files of each component, and the components that a library's copy has.
 
 A file of no component belongs to the core: ABI, calls, export, loops over elements, and CMake. No header of the core
-includes a header of a component. A pattern is a path below sdk/, where * matches any characters, also /. A file belongs
-to the first component with a matching pattern. The template's hook loads this module after manifest.py.
+includes a header of a component. A pattern is a path below sdk/, where * matches any characters, including /. A file
+belongs to the first component with a matching pattern. The template's hook loads this module after manifest.py.
 
 A library's copy has two folders. A build of the library needs third_party/kernkit only. Files for tests and benchmarks,
 and the command line, are in third_party/kernkit_dev. A library without third_party/kernkit_dev uses an installed
@@ -82,8 +82,8 @@ COMPONENTS: Tuple[Component, ...] = (
 )  # fmt: skip
 CORE = "core"
 DEVELOPMENT = "dev"  # the name of third_party/kernkit_dev among components; the answer `dev` is "copied" or "installed"
-# Components whose files are in third_party/kernkit_dev, and folders there that belong to other components: files for
-# tests and for `kernkit add`.
+# Components whose files are in third_party/kernkit_dev, and further folders in third_party/kernkit_dev: folders of
+# other components with files for tests or for `kernkit add`.
 _FOR_DEVELOPMENT = ("ptx", "gpu", "torch_tests", "plots", "simulator", "testing", "starting", "command_line")
 _ALSO_FOR_DEVELOPMENT = ("include/kernkit/testing/", "python/kernkit/codegen/cpp/")
 

@@ -102,9 +102,9 @@ class Repository(git.Repository):
         return subtree.returncode == 0 and self.in_prefix(subtree.stdout.strip()) == tree
 
     def kept_rendering(self, started: Started) -> Optional[str]:
-        """Returns the hash of a tree with the rendering that the library's copy of the SDK keeps; None if it keeps
-        none. The tree lacks the ops that the library has removed, so that a merge does not count their removal as a
-        change. Raises UserError if the kept rendering is damaged."""
+        """Returns the hash of a tree with the rendering that the library's copy of the SDK keeps, or None if the copy
+        keeps no rendering. The tree lacks the ops that the library has removed, so that a merge does not count their
+        removal as a change. Raises UserError if the kept rendering is damaged."""
         with tempfile.TemporaryDirectory() as scratch:
             try:
                 if not kept_rendering.restore(str(self.library), scratch):

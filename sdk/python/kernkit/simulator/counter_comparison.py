@@ -2,7 +2,8 @@
 """Compares the counters of kernels in two files of `kernkit counters --json`.
 
 Counters have no noise, so a counter is worse if its relative growth is above the tolerance. Occupancy is worse if it
-fell. The number of idle lanes, summed over the instructions of all warps, is compared like a counter."""
+decreases by more than the tolerance. The number of idle lanes, summed over the instructions of all warps, is compared
+like a counter."""
 
 import argparse
 import dataclasses

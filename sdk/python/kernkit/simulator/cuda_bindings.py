@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Connects cuda-bindings with kernkit's CUDA runtime. The package cuda-bindings links NVIDIA's runtime statically and
-without a symbol table, so that the simulator cannot redirect the functions of that runtime. The Cython modules of the
-package find the functions by the capsules in `__pyx_capi__`, and this module replaces the pointers in the capsules. It
-uses Python's standard library only, since kernkit need not be installed in the environment of the program."""
+without a symbol table, so the simulator cannot redirect the functions of that runtime. The Cython modules of the
+package find the functions through the capsules in `__pyx_capi__`, and this module replaces the pointers in the
+capsules. This module uses Python's standard library only, since kernkit need not be installed in the environment of the
+program."""
 
 import ctypes
 

@@ -138,7 +138,7 @@ def place_of(memory: str, offset: int) -> str:
 
 def compared(first: Outputs, second: Outputs) -> Tuple[str, List[str]]:
     """Returns (place and values of the first difference between two outputs of a launch, texts of the accesses and
-    inputs that can explain it). The first text is "" if the outputs are equal."""
+    inputs that can explain the difference). The first text is "" if the outputs are equal."""
     where, count, writers, inputs = "", 0, set(), []
     for place in sorted({*first.chunks, *second.chunks}):
         memory, offset = place

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Resources that ptxas assigns to a kernel (registers, spills, shared memory, barriers), and the resulting occupancy.
 
-Occupancy is computed by the rules of cuda_occupancy.h of the CUDA toolkit, for all of the shared memory
-that a multiprocessor has.
+Occupancy is computed by the rules of cuda_occupancy.h of the CUDA toolkit, for the largest amount of shared memory that
+a multiprocessor can have.
 """
 
 import pathlib

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch's CUDA build on kernkit's CUDA runtime, without a GPU. PyTorch's package has machine code of its own operators
-only, so operators on CUDA tensors run by PyTorch's kernels for the CPU, on the same memory.
+"""PyTorch's CUDA build on kernkit's CUDA runtime, without a GPU. PyTorch's package has its CUDA kernels as machine code
+without PTX, which the simulator cannot run, so operators on CUDA tensors call PyTorch's kernels for the CPU, on the
+same memory.
 
-`kernkit run` puts the folder hook/ on PYTHONPATH. A Python process that imports torch then runs start.py, which compiles
-aten_on_cpu.cc once, or uses the slower fallback.py. These files import nothing of kernkit, since the program's Python need
-not have kernkit."""
+`kernkit run` puts the folder hook/ on PYTHONPATH. A Python process that imports torch then runs start.py, which
+compiles aten_on_cpu.cc once, or uses the slower fallback.py. These files import no other modules of kernkit, since
+kernkit need not be installed for the program's Python."""
 
 import os
 import pathlib

@@ -2,8 +2,8 @@
 """Runs PyTorch's operators on CUDA tensors by PyTorch's kernels for the CPU, in Python, for machines without a C++
 compiler.
 
-An operator runs at its call, after the stream's earlier work, also with a seed. In a graph capture the operator becomes
-a node of the graph. aten_on_cpu.cc does the same in C++, several times faster, and with a seed in the order of
+An operator runs at its call, after the stream's earlier work, even if a seed is set. In a graph capture the operator
+becomes a node of the graph. aten_on_cpu.cc does the same in C++, several times faster, and with a seed in the order of
 streams."""
 
 import ctypes
@@ -128,8 +128,8 @@ class Arguments:
         return type(value)(map(self.convert_back, value)) if type(value) in (list, tuple) else value
 
     def write_back(self, stream):
-        """Resizes the CUDA arguments whose CPU tensors the operator resized. Copies a CPU tensor in other memory to its
-        CUDA tensor."""
+        """Resizes the CUDA arguments whose CPU tensors the operator resized. Copies each CPU tensor that has memory of
+        its own to its CUDA tensor."""
         for x, y in self.pairs:
             if x.shape != y.shape:
                 x.resize_(y.shape)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """cuBLAS, cuDNN and NCCL for libraries that a program of PyTorch loads, without a GPU.
 
-cublas.cc computes products of matrices by PyTorch's kernels for the CPU. Every other function returns the library's
-status for an unsupported call, and its first call adds a report with its name. The names come from NVIDIA's headers,
-which PyTorch's packages contain. The library is loaded before torch, so that its functions take precedence over
-NVIDIA's functions. Like start.py, this file imports nothing of kernkit."""
+cublas.cc computes products of matrices by PyTorch's kernels for the CPU. Every other function that returns a status
+returns the library's status for an unsupported call, and the function's first call adds a report with the function's
+name. The names come from NVIDIA's headers, which PyTorch's packages contain. The library is loaded before torch, so
+that its functions take precedence over NVIDIA's functions. Like start.py, this file imports nothing of kernkit."""
 
 import pathlib
 import re
