@@ -9,8 +9,8 @@ import pytest
 
 pytestmark = pytest.mark.all
 
-# {client: {fault: the tools that report the fault}}. A fault in STOPPING ends its kernel with an error, so that each
-# such fault runs in a separate process; the faults in RUNNING share a process.
+# {client: {fault: the tools that report the fault}}. A fault in STOPPING ends its kernel with an error, so each of
+# these faults runs in a process of its own; the faults of a client in RUNNING share a process.
 STOPPING = {
     "triton": {"store_out_of_bounds": {"memcheck"}, "load_out_of_bounds": {"memcheck"}},
     "numba": {"read_out_of_bounds": {"memcheck"}, "freed_memory": {"memcheck"}, "wrong_mask": {"synccheck"}},

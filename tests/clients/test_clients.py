@@ -38,8 +38,8 @@ def test_torch_in_the_order_of_a_seed(run_client, tmp_path, options):
 
 @pytest.mark.slow
 def test_torch_without_a_compiler(run_client, tmp_path):
-    """Without a C++ compiler, operators of PyTorch run by kernkit's implementation in Python, which does not support
-    the excluded features."""
+    """With KERNKIT_ATEN=python, as without a C++ compiler, kernkit's implementation in Python runs the operators of
+    PyTorch. This implementation does not support the features of the excluded tests."""
     lacking = "not (sparse or recurrent or random_numbers or offsets or dropout or convolutions)"
     assert check_suite(run_client, tmp_path / "results.xml", [], "torch", "-k", lacking, KERNKIT_ATEN="python") >= 20
 
@@ -65,7 +65,8 @@ def test_products_by_cublas(run_client, tmp_path, options):
 
 @pytest.mark.slow
 def test_products_are_accesses(run_client, tmp_path):
-    """racecheck and initcheck report nothing for ordered products."""
+    """The default tools, including racecheck and initcheck, report nothing for products that wait for their
+    operands."""
     result = run_client(["sanitize", "--error-exitcode", "7"], "torch", "torch_products.py", tmp_path)
     assert (result.returncode, result.stdout.splitlines()[-1:]) == (0, ["right"]), result.stdout + result.stderr
 

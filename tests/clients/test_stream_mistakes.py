@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mistakes with streams in programs of Python and of C++. Each mistake gives a wrong result with one of the seeds 1 to 20,
-and racecheck reports the place of the mistake. Without the mistakes the results are right with every seed, and no tool
-reports anything."""
+"""Mistakes with streams in programs of Python and of C++. Each mistake gives a wrong result with at least one of the
+seeds 1 to 20, and racecheck reports the place of the mistake. Without the mistakes the results are right with every
+seed, and no tool reports anything."""
 
 import json
 import os
@@ -33,7 +33,7 @@ OF_CUDA = {
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory, root):
-    """stream_faults.cu, compiled by nvcc."""
+    """Returns the path of the program that nvcc compiles from stream_faults.cu."""
     if not shutil.which("nvcc"):
         pytest.skip("nvcc is not installed")
     path = tmp_path_factory.mktemp("cuda") / "stream_faults"

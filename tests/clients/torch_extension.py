@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A C++ and CUDA extension that PyTorch's builder compiles: an operator with a kernel that nvcc compiles and calls of
-at::, which prints `right` if its results equal the formula."""
+"""An extension in C++ and CUDA that torch.utils.cpp_extension compiles. The extension's operator calls functions of
+at:: and launches a kernel. The program prints `right` if the operator's results equal the formula."""
 
 import pathlib
 import sys

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""For every caller: batches of ops that are not elementwise, and ops whose result is not new memory."""
+"""Batches of ops that are not elementwise, and ops whose result is not new memory, called from Python, PyTorch and
+JAX."""
 
 
 import compiled

@@ -137,8 +137,8 @@ int main(int argc, char** argv) {
 
 @pytest.mark.parametrize("linked", [False, True])
 def test_cpp(root, libraries, tmp_path, dlpack_include, linked):
-    """A C++ program uses two libraries, which it loads or is linked with. If linked, the symbols of the first library
-    take precedence."""
+    """A C++ program loads three libraries. If `linked` is true, the program is also linked with the libraries, so the
+    symbols of the first library take precedence."""
     main = tmp_path / "main.cc"
     main.write_text(MAIN)
     program = tmp_path / "main"

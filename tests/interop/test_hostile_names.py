@@ -71,7 +71,7 @@ def source():
 
 @pytest.fixture(scope="module")
 def hostile(root, tmp_path_factory):
-    """The folder with package `hostile_names`."""
+    """Returns the folder that contains the package `hostile_names`."""
     folder = tmp_path_factory.mktemp("hostile")
     (folder / "hostile.cc").write_text(source())
     library = compiled.build(folder / "hostile.cc", folder / "libhostile.so", "-fvisibility=hidden", "-O0")
@@ -85,8 +85,8 @@ def python(name):
 
 
 def kinds():
-    """Returns (Python name, kind, index) of each op. Kind 0 has a gradient, kind 1 may have a free dtype, kind 2 works
-    in place."""
+    """Returns (Python name, kind, index) of each op. An op of kind 0 has a gradient, the caller may choose the dtype of
+    an op of kind 1, and an op of kind 2 works in place."""
     return [(python(op), i % 3, i) for i, op in enumerate(OPS)]
 
 

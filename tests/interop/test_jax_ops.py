@@ -285,7 +285,8 @@ def test_errors_of_the_op_itself_have_its_message(ops):
 
 
 def test_64_bits_need_x64(root, tmp_path):
-    """A result of int64 is an error unless x64 is enabled, because JAX would pass 32-bit memory to the op."""
+    """A function with a result of int64 raises ValueError unless x64 is enabled, because JAX would pass 32-bit memory
+    to the op."""
     import compiled
 
     library = compiled.build(root / "tests/interop/frameworks/indices.cc", tmp_path / "libindices.so", "-fvisibility=hidden")

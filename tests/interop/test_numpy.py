@@ -40,7 +40,7 @@ def test_add(kernels, dtype, shape):
 
 
 class Counted(np.ndarray):
-    """An array that counts its exports by DLPack."""
+    """An array that counts the calls of its method __dlpack__()."""
 
     handed_over = 0
 
@@ -57,7 +57,7 @@ def test_a_kept_tensor_is_converted_once_and_shares_memory(kernels):
     # [kept]
     kept_x, kept_y = tvm_ffi.from_dlpack(x), tvm_ffi.from_dlpack(y)  # one conversion
     for step in range(3):
-        x[:] = step  # the tensor has the array's memory, so that a write to the array changes the tensor
+        x[:] = step  # the tensor has the array's memory, so a write to the array changes the tensor
         kernels.scale(kept_y, kept_x, 2.0)
         assert y[0] == 2 * step
     # [/kept]
