@@ -42,7 +42,7 @@ pytest_runtest_setup = pytest_runtest_call = skip_without_git
 
 @pytest.fixture(scope="session")
 def root() -> pathlib.Path:
-    """The repository."""
+    """Returns the folder of the repository."""
     return ROOT
 
 
@@ -58,20 +58,20 @@ def library() -> pathlib.Path:
 
 @pytest.fixture(scope="session")
 def kernels(library: pathlib.Path) -> tvm_ffi.Module:
-    """The reference kernels, loaded by the real apache-tvm-ffi."""
+    """Returns the module of the reference kernels, loaded by the real apache-tvm-ffi."""
     return tvm_ffi.load_module(str(library))
 
 
 @pytest.fixture(scope="session")
 def dlpack_include() -> pathlib.Path:
-    """The folder that holds dlpack/dlpack.h."""
+    """Returns the folder that contains dlpack/dlpack.h."""
     return pathlib.Path(tvm_ffi.__file__).parent / "include"
 
 
 @pytest.fixture(scope="session")
 def compat_includes(root, dlpack_include, tmp_path_factory) -> list:
-    """Compiler options for the include paths of kernkit's headers under tvm-ffi's names, without tvm-ffi's own
-    headers."""
+    """Returns the compiler options for the include paths of kernkit's headers under tvm-ffi's names, without tvm-ffi's
+    own headers."""
     folder = tmp_path_factory.mktemp("dlpack")
     (folder / "dlpack").symlink_to(dlpack_include / "dlpack")
     return ["-I", root / "sdk/tvm_ffi_compat", "-I", root / "sdk/include", "-isystem", folder]

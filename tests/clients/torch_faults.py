@@ -2,7 +2,7 @@
 """Mistakes with streams and bounds in programs that use PyTorch, switched on by the command line:
 
     kernkit sanitize python torch_faults.py fault NAME
-    kernkit run --seed 3 python torch_faults.py repeat NAME   # counts wrong results of 20 calls with the mistake and 20 without
+    kernkit run --seed 3 python torch_faults.py repeat NAME   # counts wrong results of 20 calls
 """
 
 import sys

@@ -76,7 +76,7 @@ close = torch.testing.assert_close
 
 
 def compiled(folder):
-    """The C++ library, linked against the libraries of PyTorch's packages."""
+    """Compiles the C++ library, linked against the libraries in PyTorch's packages, and returns the loaded library."""
     packages = pathlib.Path(torch.__file__).parents[1] / "nvidia"
     (folder / "products.cc").write_text(SOURCE)
     libraries = [next((packages / name / "lib").glob(pattern)) for name, pattern in (
@@ -96,7 +96,7 @@ def stream():
 
 
 def number(value, compute, dtype):
-    """A scalar in memory of the host, of the type that belongs to the arithmetic."""
+    """Returns a scalar in host memory, of the type that cuBLAS requires for the compute type `compute`."""
     kind = SCALARS[compute]
     if dtype.is_complex:
         kind = {torch.float32: torch.complex64, torch.float64: torch.complex128}[kind]
@@ -110,7 +110,7 @@ def values(*shape, dtype=torch.float32):
 
 
 def columns(x):
-    """The elements of a matrix in the order of columns."""
+    """Returns the elements of a matrix in column-major order."""
     return x.t().contiguous()
 
 

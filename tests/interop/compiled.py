@@ -13,7 +13,8 @@ WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 # (fixture kernkit_flags).
 PACKAGE = pathlib.Path(tvm_ffi.__file__).parent
 COMPILE = ["c++", "-std=c++17", "-fPIC", "-O0", "-fvisibility=hidden"]  # not optimised, to save time
-# Options that link the hook of calls into a library: test_recorded_ops.py sets the variable to the object of sdk/src/kernkit.cc.
+# Options that link the hook of calls into a library: test_recorded_ops.py sets KERNKIT_TEST_HOOK to the object of
+# sdk/src/kernkit.cc.
 HOOK = ["-DKERNKIT_COMPILED", os.environ["KERNKIT_TEST_HOOK"]] if "KERNKIT_TEST_HOOK" in os.environ else []
 TVM_FFI_FLAGS = ["-w", "-isystem", PACKAGE / "include"]
 

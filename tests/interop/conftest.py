@@ -13,7 +13,7 @@ import tvm_ffi
 
 @pytest.fixture(scope="session")
 def kernkit_flags(compat_includes):
-    """Options for code written for tvm-ffi, with kernkit's headers under tvm-ffi's names."""
+    """Returns the compiler options for code written for tvm-ffi, with kernkit's headers under tvm-ffi's names."""
     return [*compiled.WARNINGS, *compat_includes]
 
 
@@ -29,13 +29,13 @@ def shaped(root, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def plain(shaped):
-    """The Python package `shaped`, whose functions are in its _ops.py."""
+    """Returns the Python package `shaped`, whose _ops.py has the plain functions."""
     return importlib.import_module("shaped")
 
 
 @pytest.fixture(scope="session")
 def rows(root, tmp_path_factory):
-    """The folder with package `on_rows`: the row kernels, for the CPU and for the simulator."""
+    """Yields the folder that contains the package `on_rows`: the row kernels, for the CPU and for the simulator."""
     built = root / "build/release/lib/libkernkit_row_kernels_on_cpu.so"
     if not built.exists():
         pytest.skip(f"{built} is missing: run ./kk build")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes ops from schema lines without a library, by the parser that `kernkit add` uses."""
+"""Makes ops from schema lines without a library, with the parser that `kernkit add` uses."""
 
 import json
 

@@ -19,7 +19,7 @@ from lines import line_of, parse_all
 
 @pytest.fixture(scope="module")
 def cases(root):
-    """The source text of the C++ tests, with adjacent string literals joined."""
+    """Returns the source text of the C++ tests, with adjacent string literals joined."""
     text = (root / "tests/sdk/schema/shape_line_test.cc").read_text()
     return re.sub(r'"\s*\n\s*"', "", text)
 
@@ -84,7 +84,7 @@ def test_which_lines_at_the_limits_are_rejected():
 
 @pytest.fixture(scope="module")
 def library(root, tmp_path_factory):
-    """The library compiled from frameworks/frameworks.cc."""
+    """Returns the path of the library compiled from frameworks/frameworks.cc."""
     path = tmp_path_factory.mktemp("parsed") / "libshaped.so"
     return compiled.build(root / "tests/interop/frameworks/frameworks.cc", path, "-fvisibility=hidden")
 

@@ -63,7 +63,8 @@ def test_accessors_match_numpy(ops):
     assert min(counts.values()) > 100, counts
 
 
-# Access to capsules and their pointers, by a separate handle: other modules set other types on ctypes.pythonapi.
+# A separate handle for access to capsules and their pointers, because other modules set other argument types on
+# ctypes.pythonapi.
 python = ctypes.PyDLL(None)
 python.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
 python.PyCapsule_GetPointer.restype = ctypes.c_void_p

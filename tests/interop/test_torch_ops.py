@@ -51,7 +51,7 @@ def test_functional_forms_of_the_kernels_of_rows(torch_rows):
 
 
 def test_cuda_kernels_use_the_callers_stream(torch_rows, device, monkeypatch):
-    """Kernels for CUDA tensors run on the caller's stream. The test calls them as torch's dispatcher would, with
+    """Kernels for CUDA tensors run on the caller's stream. The test calls the kernels as torch's dispatcher would, with
     tensors of the simulator, which torch does not support as a device."""
     written = importlib.import_module("on_rows._torch")
     assert torch._C._dispatch_has_kernel_for_dispatch_key("on_rows::rms_norm", "CUDA")

@@ -17,7 +17,7 @@ from compiled import COMPILE, PACKAGE, TVM_FFI_FLAGS
 
 @pytest.fixture(scope="module")
 def modules(kernkit_flags, tmp_path_factory):
-    """The library built with kernkit's headers and the library built with tvm-ffi's headers."""
+    """Returns the library built with kernkit's headers and the library built with tvm-ffi's headers."""
     folder = tmp_path_factory.mktemp("tvm_ffi_compat")
     source = compiled.ROOT / "tests/interop/tvm_ffi/ops.cc"
     paths = folder / "libours.so", folder / "libtheirs.so"
@@ -247,13 +247,13 @@ def test_data_ptr_is_without_the_byte_offset(modules):
 
 
 def test_a_product_beyond_64_bits_is_an_error(modules):
-    """tvm-ffi returns 0."""
+    """With kernkit's headers, numel() of a product beyond 64 bits is an error; with tvm-ffi's headers it returns 0."""
     assert [call_by_c(path, "numel", (2**40, 2**40)) for path in PATHS] == [None, 0]
     assert [call_by_c(path, "numel", (2**40, 0)) for path in PATHS] == [0, 0]
 
 
 def test_a_number_that_does_not_fit_is_an_error(modules):
-    """An int that does not fit into the parameter's type is an error; tvm-ffi truncates the number."""
+    """An int that does not fit into the parameter's type raises ValueError; tvm-ffi truncates the number."""
     actual, reference = (answer(module, "narrow", (2**32 + 5,)) for module in modules)
     assert reference == 5
     assert actual == (ValueError, "narrow(): argument 1: int 4294967301 is out of range [-2147483648, 2147483647]")

@@ -45,7 +45,8 @@ EXPORT = "TVM_FFI_DLL_EXPORT_TYPED_FUNC(NAME, helper);\n"
 
 @pytest.fixture(scope="module")
 def objects(kernkit_flags, tmp_path_factory):
-    """Objects of one op compiled with kernkit's headers and of another op compiled with tvm-ffi's headers."""
+    """Returns {owner: object file} of an op compiled with kernkit's headers and of another op compiled with tvm-ffi's
+    headers."""
     folder = tmp_path_factory.mktemp("objects")
     result = {}
     for owner, flags in (("ours", kernkit_flags), ("theirs", TVM_FFI_FLAGS)):
@@ -73,7 +74,7 @@ def test_both_in_one_library_do_not_link(objects, order, linker, tmp_path):
 
 
 def test_beside_a_linked_runtime(objects, tmp_path):
-    """A library that is still linked with libtvm_ffi works, and refers to none of its symbols."""
+    """A library that is still linked with libtvm_ffi works, and refers to no symbol of libtvm_ffi."""
     library = tmp_path / "library.so"
     host = PACKAGE / "lib/libtvm_ffi.so"
     subprocess.run(["c++", "-shared", objects["ours"], "-Wl,--no-as-needed", host, "-o", library], check=True)

@@ -142,8 +142,8 @@ def integer(name):
 
 
 def unnamed(code):
-    """Returns whether tvm-ffi or kernkit has no name for the dtype: tvm-ffi lacks names for complex, kernkit for custom
-    dtypes."""
+    """Returns whether tvm-ffi or kernkit has no name for a dtype with this code: tvm-ffi lacks names for complex
+    dtypes, kernkit for custom dtypes."""
     return code == 5 or code > 17
 
 
@@ -211,7 +211,7 @@ ELSEWHERE = {
 
 @pytest.fixture(scope="module")
 def paths(kernkit_flags, tmp_path_factory):
-    """The paths of the library built with kernkit's headers and of the library built with tvm-ffi's headers."""
+    """Returns the paths of the library built with kernkit's headers and of the library built with tvm-ffi's headers."""
     folder = tmp_path_factory.mktemp("table")
     paths = folder / "libours.so", folder / "libtheirs.so"
     commands = [
@@ -285,8 +285,8 @@ def test_the_page_lists_the_members_that_are_missing(modules):
 
 
 def test_a_short_str_is_a_str(modules):
-    """A result of std::string is a str. With tvm-ffi's headers it is an instance of tvm_ffi's subclass of str, however
-    short."""
+    """A result of std::string is a str. With tvm-ffi's headers, the result is an instance of tvm_ffi's subclass of str,
+    however short."""
     kinds = [type(module.echo_std_string("abc")) for module in modules]
     assert kinds[0] is str
     assert kinds[1] is not str and issubclass(kinds[1], str)
@@ -301,7 +301,7 @@ def crashes(path, call):
 
 
 def test_an_undefined_tensor_is_an_error(modules, paths):
-    """A call with an undefined tensor is an error; tvm-ffi reads through the null pointer."""
+    """A call with an undefined tensor raises RuntimeError; tvm-ffi reads through the null pointer."""
     text = "owned_size_of(): tensor: an undefined Tensor was used"
     assert answer(modules[0], "owned_size_of", (None, 0)) == (RuntimeError, text)
     assert crashes(paths[1], "owned_size_of(None, 0)")
@@ -320,7 +320,7 @@ def test_an_unnamed_dtype_in_a_message(modules, paths):
 
 
 def test_a_read_only_tensor_is_not_written(modules):
-    """Writable access to a read-only DLPack tensor is an error; tvm-ffi drops the read-only flag."""
+    """Writable access to a read-only DLPack tensor raises ValueError; tvm-ffi drops the read-only flag."""
     actual, reference = (answer(module, "address_of_read_only", (TENSOR,)) for module in modules)
     assert actual == (ValueError, "address_of_read_only(): tensor: is read-only; read_only_view() and data<const T>() read it")
     assert reference == (None, "bool True")

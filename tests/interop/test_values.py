@@ -59,8 +59,8 @@ class Caller:
 
 
 def call(function, parameters, values):
-    """Calls the function with the given values. Parameters before the first one without a value are passed by position,
-    the following ones by keyword."""
+    """Calls the function with the given values. Parameters before the first parameter without a value are passed by
+    position, later parameters by keyword."""
     is_passed = [v.name in values for v in parameters] + [False]
     first = is_passed.index(False)
     return function(*(values[v.name] for v in parameters[:first]),
@@ -370,15 +370,15 @@ class Jax(Caller):
 
 @pytest.fixture(scope="module")
 def jax_valued(valued):
-    """The functions of valued.jax, with 64-bit types."""
+    """Yields the module valued.jax, with JAX's 64-bit types enabled."""
     jax = pytest.importorskip("jax")
     with jax.enable_x64(True):
         yield packages.imported(valued, "valued.jax")
 
 
 def without_function(op):
-    """Returns whether no JAX function is generated for the op: XLA supports no list parameters, and allocates all results
-    before the call, so that an output cannot be None."""
+    """Returns whether no JAX function is generated for the op: XLA supports no list parameters, and allocates all
+    results before the call, so an output cannot be None."""
     outputs = [v for v in op.parameters if v.is_written]
     return any(v.is_list for v in op.parameters) or any(v.is_optional for v in outputs)
 

@@ -12,7 +12,7 @@ import tvm_ffi
 
 @pytest.fixture(scope="module")
 def folder(root, tmp_path_factory):
-    """The folder with package `written`."""
+    """Returns the folder that contains the package `written`."""
     folder = tmp_path_factory.mktemp("written")
     library = compiled.build(root / "tests/interop/frameworks/written.cc", folder / "libwritten.so", "-fvisibility=hidden", "-O0")
     packages.write_package(root, library, folder, "written", "--frameworks")

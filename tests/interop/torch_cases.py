@@ -88,7 +88,8 @@ def reference_rms(x, weight=None, eps=1e-6):
 
 
 def after_all_kinds(x):
-    """The model for the tests of torch.export, which calls forms and ops of each kind from all three libraries."""
+    """Returns the expected results of the model in the tests of torch.export, which calls forms and ops of each kind
+    from all three libraries."""
     normed = reference_rms(torch.nn.functional.layer_norm(x, x.shape[-1:]))
     gelu = torch.nn.functional.gelu(x[:, :4]) * x[:, 4:]
     return reference_silu(x) + 1, gelu, (2 * normed).softmax(-1), x.argmax(1)

@@ -124,5 +124,5 @@ class Handler:
 
 
 def of_numpy(array):
-    """An array as (address, dtype, shape)."""
+    """Returns (address, dtype, shape) of an array."""
     return array.ctypes.data, array.dtype, array.shape

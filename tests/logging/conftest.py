@@ -8,7 +8,7 @@ import sys
 import called
 import pytest
 
-# Calls by ctypes, as in tests/interop/test_numpy_alone.py.
+# Python code that calls ops through ctypes, as in tests/interop/test_numpy_alone.py.
 WITHOUT_HOST = """
 import ctypes, sys
 import numpy as np

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The error of a kernel names the last calls and the next setting to try. With KERNKIT_SYNC=1 it names the op that
-launched the kernel."""
+"""The error of a kernel names the last calls and the next setting to try. With KERNKIT_SYNC=1, the error names the op
+that launched the kernel."""
 
 import os
 import subprocess
@@ -9,7 +9,7 @@ import sys
 import called
 import pytest
 
-# shift(n) calls the op of shift.cu, which launches by <<<>>>. Its fault needs n = 128.
+# shift(n) calls the op of shift.cu, which launches a kernel by <<<>>>. The kernel's fault occurs with n = 128.
 PROGRAM = """
 import ctypes, sys
 class Tensor(ctypes.Structure):

@@ -54,7 +54,7 @@ def test_wrong_results_that_are_equal_have_a_finding(root, runtime, tmp_path, op
     faulty, repaired = called.library("called_cuda_ops"), called.library("repaired_cuda_ops")
     rest = ("--runtime", runtime, "--library")
 
-    # The replay is equal, unless the byte of new memory or the order of threads is another.
+    # The replay gives the recorded result, unless other bytes fill new memory or the threads run in another order.
     equal = kernkit(root, "replay", path, "--on-cpu", *rest, faulty)
     assert (equal.returncode, equal.stdout) == (0, f"{op}: equal: y\n"), equal.stderr
     other = kernkit(root, "replay", path, "--on-cpu", *rest, faulty, **settings)

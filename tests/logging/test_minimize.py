@@ -156,13 +156,13 @@ def test_a_failure_of_one_remainder_is_reduced_by_powers_of_two():
 
 
 def layouts(generator):
-    """Arrays of every layout: transposed, with gaps, with negative and zero strides, of one element."""
+    """Returns arrays of every layout: transposed, with gaps, with negative and zero strides, of one element."""
     a = np.asarray(generator.sample(range(1000), 6 * 4 * 5), "int32").reshape(6, 4, 5)
     return [a, a.transpose(2, 0, 1), a[::2, 1:], a[:, ::-1], a[:, :1].copy(), np.broadcast_to(a[:, :1], a.shape), a[0, 0], a[1:2, 2:3, 0], a[2:].copy()[1:]]
 
 
 def range_of(array):
-    """The first byte and the end of an array's memory, relative to its first element."""
+    """Returns (first byte, end) of an array's memory, relative to the first element [bytes]."""
     reach = [(n - 1) * s for n, s in zip(array.shape, array.strides)]
     return sum(min(r, 0) for r in reach), sum(max(r, 0) for r in reach) + array.itemsize
 
@@ -172,7 +172,7 @@ def inverted(content):
 
 
 def call_of(array):
-    """A recorded call with one array, whose result has the inverted bits."""
+    """Returns a recorded call with one array, which the call overwrites with its inverted bits."""
     low, high = range_of(array)
     content = ctypes.string_at(array.ctypes.data + low, high - low)
     value = Value("x", "tensor", None, array.shape, tuple(s // 4 for s in array.strides), (0, 32, 1), (1, 0), 4096, 0, True, True, 0)

@@ -19,7 +19,8 @@ ONE = "float32[3] cpu"
 
 
 def libraries():
-    """Skips a test without NVTX's header, or returns the tool and the library."""
+    """Returns the paths of the NVTX tool and of the library. Skips the test if they are not built, for example without
+    NVTX's header."""
     return called.library("nvtx_tool"), called.library("called_cuda_ops")
 
 

@@ -47,7 +47,7 @@ LINE = 1 + (called.ROOT / "tests/logging/shift.cu").read_text().split("  // the 
 
 @pytest.fixture(scope="module")
 def recorded(root, runtime, tmp_path_factory):
-    """A recording of shift()."""
+    """Returns the path of a recording of shift()."""
     folder = tmp_path_factory.mktemp("recorded") / "calls"
     library = called.library("called_cuda_ops")
     made = kernkit(root, "run", "--runtime", runtime, sys.executable, "-c", CALL, library, KERNKIT_RECORD=str(folder))
@@ -90,7 +90,8 @@ def test_a_fault_of_a_kernel_remains_in_a_smaller_call(root, runtime, recorded, 
 
 @pytest.mark.all
 def test_an_op_that_reads_its_output_is_found_without_the_recorded_output(root, runtime, tmp_path):
-    """The recording has the values of y before the call, so that initcheck finds nothing unless they are left out."""
+    """The recording has the values of y before the call, so initcheck finds nothing unless these values are left
+    out."""
     folder, library = tmp_path / "calls", called.library("called_cuda_ops")
     code = CALL.replace("__tvm_ffi_shift", "__tvm_ffi_total")
     made = kernkit(root, "run", "--runtime", runtime, sys.executable, "-c", code, library, KERNKIT_RECORD=str(folder))
@@ -117,8 +118,8 @@ def test_counters_accept_a_recording(root, runtime, recorded, tmp_path):
     assert program.returncode == 3 and "is not a recorded call, a folder that KERNKIT_RECORD wrote; leave out --library" in program.stderr
 
 
-# PyTorch calls ops with tensors of a CUDA device. Its allocator rounds sizes up, so that the fault of shift() reads no memory outside of
-# an allocation here.
+# PyTorch calls ops with tensors of a CUDA device. PyTorch's allocator rounds sizes up, so the fault of shift() reads no
+# memory outside of an allocation here.
 TORCH = """
 import sys, torch, tvm_ffi
 x = torch.arange(100., device="cuda")
@@ -156,7 +157,7 @@ def test_calls_of_pytorch_with_cuda_tensors_are_repeated(root, runtime, library,
 
 @pytest.mark.all
 def test_a_fault_of_a_device_leaves_a_trace_and_the_inputs(root, runtime, tmp_path):
-    """The process is killed by its own handler of the fault, as a server may be."""
+    """The process kills itself after the fault, as a server may do."""
     crash = CALL + """
 import os, signal
 if driver.library.cuCtxSynchronize() == 700:  # CUDA_ERROR_ILLEGAL_ADDRESS

@@ -74,7 +74,7 @@ def test_every_file_with_ops_is_recorded():
 
 @pytest.fixture(scope="module")
 def hook(root, tmp_path_factory):
-    """The object of sdk/src/kernkit.cc, which has the hook of calls."""
+    """Returns the path of the object of sdk/src/kernkit.cc, which contains the hook of calls."""
     path = tmp_path_factory.mktemp("hook") / "kernkit.o"
     includes = ["-I", root / "sdk/include", "-isystem", pathlib.Path(tvm_ffi.__file__).parent / "include"]
     options = ["-std=c++17", "-fPIC", "-fvisibility=hidden", "-DKERNKIT_COMPILED"]
@@ -96,7 +96,8 @@ def recorded(suite, hook, folder):
 
 
 def kind_of(value) -> Tuple:
-    """Returns what distinguishes calls: for a tensor its layout and alignment, for other arguments the value."""
+    """Returns a key of an argument, by which calls are distinguished: layout and alignment of a tensor, otherwise the
+    value."""
     if value.type == "tensor":
         return value.shape, value.strides, value.dtype, value.address % 64, value.byte_offset, value.is_object, value.storage
     if value.type == "list":
@@ -105,7 +106,8 @@ def kind_of(value) -> Tuple:
 
 
 def outcome_of(call, library):
-    """Makes the call in a child process. Returns "" if the results are equal, or what differs."""
+    """Makes the call in a child process. Returns "" if the results are equal, otherwise the differences or the error as
+    text."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:

@@ -176,7 +176,8 @@ def mutated(generator, data):
 
 
 class Events:
-    """The files that Python opens, and the code that it loads, while an object is active. sys.addaudithook() has no opposite."""
+    """Records the files that Python opens, and the code that Python loads, while `active` is an object of this class.
+    The audit hook stays installed, because Python cannot remove an audit hook."""
 
     active = None
 

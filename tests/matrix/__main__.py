@@ -43,7 +43,7 @@ def outcome(cell: Cell, work: Dict[str, Callable[[Run], None]]) -> Dict[str, Any
 
 
 def context() -> Dict[str, Any]:
-    """The machine, the commit and the day of a record."""
+    """Returns the context of a record: the machine, the commit and the date."""
     system = platform.freedesktop_os_release().get("PRETTY_NAME", "unknown")
     git = subprocess.run(["git", "rev-parse", "--short=12", "HEAD"], cwd=ROOT, capture_output=True, text=True)
     return {"system": system, "processor": processor(), "cores": os.cpu_count(), "commit": git.stdout.strip(),

@@ -256,7 +256,7 @@ def cases(name: str) -> Dict[str, Dict[str, object]]:
 
 
 def _must_have_items(op: Op, value: Value) -> bool:
-    """Returns whether the first item of the list binds a size, so that the list must not be empty."""
+    """Returns whether the list must have an item, because the first item binds a size."""
     if value.type != "Tensor" or value.is_optional:
         return False
     other_tensors = [v for v in op.parameters if v.type == "Tensor" and v is not value and not (v.is_list or v.is_only_written or v.is_optional)]

@@ -16,7 +16,7 @@ SASS_BYTES = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16}
 
 @pytest.fixture(scope="module")
 def architectures(root, library):
-    """The requested architectures."""
+    """Returns (architecture, whether PTX is requested) of each requested architecture."""
     cache = (library.parents[1] / "CMakeCache.txt").read_text()
     match = re.search(r"^CMAKE_CUDA_ARCHITECTURES:\w+=(.*)$", cache, re.MULTILINE)
     requested = match[1].split(";") if match and match[1] else ["80", "90-real", "100-real", "120"]

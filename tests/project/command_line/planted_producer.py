@@ -217,7 +217,7 @@ KINDS = {"lacks_keyword": LacksKeyword, "any_keyword": AnyKeyword, "without_devi
 
 @functools.cache
 def exchange_type(faults):
-    """A subclass of Array with a table of C functions."""
+    """Returns a subclass of Array that offers a table of C functions."""
     def address_of(function):
         references.append(function)
         return ctypes.cast(function, ctypes.c_void_p).value

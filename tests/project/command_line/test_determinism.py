@@ -175,7 +175,8 @@ def test_bytes_that_one_run_did_not_change():
 
 
 def test_a_difference_without_a_race_or_atomic():
-    """For example, a kernel that stores clock64()."""
+    """A difference without a race or an atomic, as of a kernel that stores clock64(), has the writing access as its
+    cause."""
     difference = determinism.Difference(0, (1, 1), "k", (0, 1), "0a", "k")
     reports = {0: "0000000001000000", 1: "0000000002000000"}
 

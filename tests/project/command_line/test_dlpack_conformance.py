@@ -120,7 +120,7 @@ def test_numpy_keeps_every_required_rule(capsys):
 
 
 def test_a_package_without_exports_is_not_accused(monkeypatch):
-    """A producer that rejects consumers without a version passes: the rule about legacy capsules does not apply."""
+    """The rule about legacy capsules does not apply to a producer that rejects exports without max_version."""
 
     class OnlyVersioned:
         def __dlpack__(self, **keywords):
