@@ -389,7 +389,7 @@ def test_graphed_module():
     close(x.grad, module.weight.sum(0).expand(2, 3))
 
 
-# Tests of kernels of Triton, and of compilers.
+# Tests of Triton's kernels and of torch.compile.
 
 
 # [scale]

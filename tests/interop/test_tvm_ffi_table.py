@@ -194,7 +194,7 @@ DIFFERENCES = {
     ),
     "members": lambda name, *_: name == "members",
 }  # fmt: skip
-# Differences that are tested in other files.
+# {difference: its test}, for differences that have tests of their own.
 ELSEWHERE = {
     "a short str": "test_a_short_str_is_a_str",
     "an undefined Tensor": "test_an_undefined_tensor_is_an_error",

@@ -22,7 +22,7 @@ WHEEL = "flashinfer-python==0.7.2.post1"
 
 @pytest.fixture(scope="session")
 def prefix(root, tmp_path_factory):
-    """kernkit, installed."""
+    """Returns the prefix in which kernkit is installed."""
     folder = tmp_path_factory.mktemp("installed")
     prefix, build = folder / "a prefix", folder / "build"
     switched_off = ["-DKERNKIT_BUILD_" + part + "=OFF" for part in ("KERNELS", "TESTS", "BENCHMARKS")]
@@ -39,8 +39,8 @@ def template(root: pathlib.Path) -> pathlib.Path:
 
 @pytest.fixture(scope="session")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> dict:
-    """Environment variables with which cookiecutter neither reads the user's settings nor writes into the user's
-    folders."""
+    """Returns environment variables with which cookiecutter neither reads the user's settings nor writes into the
+    user's folders."""
     folder = tmp_path_factory.mktemp("cookiecutter")
     config = folder / "config.yaml"
     config.write_text(f'cookiecutters_dir: "{folder}"\nreplay_dir: "{folder}"\n')
@@ -51,7 +51,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict:
 
 @pytest.fixture(scope="session")
 def driver_environment(environment):
-    """Environment variables for ./kk: the environment of this Python, which has the packages of a library's
+    """Returns environment variables for ./kk: the environment of this Python, which has the packages of a library's
     requirements.txt."""
     inherited = {key: value for key, value in environment.items() if key not in ("LIBRARY", "KK_VENV")}
     path = f"{sys.prefix}/bin:{os.environ['PATH']}"
@@ -61,7 +61,7 @@ def driver_environment(environment):
 
 @pytest.fixture(scope="module")
 def default_library(template, environment, tmp_path_factory):
-    """A library rendered with the default answers."""
+    """Returns a library rendered with the default answers."""
     output = tmp_path_factory.mktemp("default")
     result = rendering.render(template, output, environment, library_name=rendering.NAME)
     assert result.returncode == 0, result.stdout
@@ -70,7 +70,8 @@ def default_library(template, environment, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def csrc(tmp_path_factory):
-    """The folder of FlashInfer's sources, extracted from its wheel. No source of FlashInfer is in this repository."""
+    """Returns the folder of FlashInfer's sources, extracted from its wheel. No source of FlashInfer is in this
+    repository."""
     if not shutil.which("nvcc"):
         pytest.skip("no CUDA compiler")
     folder = tmp_path_factory.mktemp("flashinfer")
@@ -108,6 +109,6 @@ def kernkit_new(root, environment, tmp_path):
 
 @pytest.fixture
 def copy(template: pathlib.Path, tmp_path: pathlib.Path) -> pathlib.Path:
-    """A copy of the template that a test may change."""
+    """Returns a copy of the template that a test may change."""
     shutil.copytree(template, tmp_path / "template", ignore=lambda *_: rendering.BUILD_OUTPUTS)
     return tmp_path / "template"

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The functions of CUDA's math API for float and double: how kernels call them, their references, and their bounds.
 
-A bound is the greatest distance from the correctly rounded result [units in the last place]. Source: the tables "Maximum ULP
-Error" of the CUDA C++ programming guide, mathematical functions. A function of 0 ulp is compared with the C library, which
-rounds it correctly as well. {f} in an expression is the suffix of a float function.
+A bound is the greatest distance from the correctly rounded result [units in the last place]. Source: the tables
+"Maximum ULP Error" of the CUDA C++ programming guide, mathematical functions. A function with a bound of 0 ulp is
+compared with the C library's function, which also rounds correctly. {f} in an expression is the suffix of a float
+function.
 """
 
 import ctypes
@@ -304,7 +305,7 @@ OPERATIONS = {
 
 
 def intrinsic(operation, fmt, mode):
-    """The name of the intrinsic; mode is "n", "z", "u" or "d"."""
+    """Returns the name of the intrinsic; mode is "n", "z", "u" or "d"."""
     if operation == "fma":
         return f"__fmaf_r{mode}" if fmt is FLOAT else f"__fma_r{mode}"
     return f"__{'f' if fmt is FLOAT else 'd'}{operation}_r{mode}"

@@ -3,9 +3,9 @@
 
     python flashinfer_templates.py FOLDER_OF_THE_UNPACKED_WHEEL [KIND DTYPE SIZE [DTYPE OF KEYS AND VALUES]]
 
-The script prints {the file that a source includes: the folder where it was made} as JSON. The script needs
-torch for the dtypes and writes below FLASHINFER_WORKSPACE_BASE. If KIND is given, for example single_decode,
-only the templates of this kind of attention are rendered."""
+The script prints {name of a rendered file: the file's folder} as JSON. The script needs torch for the dtypes and writes
+below FLASHINFER_WORKSPACE_BASE. If KIND is given, for example single_decode, only the templates of this kind of
+attention are rendered."""
 
 import json
 import pathlib
@@ -62,7 +62,7 @@ checkpointing_ssu.gen_checkpointing_ssu_module(bf16, bf16, bf16, bf16, f32, i32,
 replayssm_materialize.gen_replayssm_materialize_module(bf16, bf16, f32, 64, 128, 8, 8)
 selective_state_update.gen_selective_state_update_sm90_module(bf16, bf16, bf16, f32, i32, None, 64, 128, 1, i32, i32)
 
-# Renders the only template that no function of this version renders.
+# Renders the only template that no function of this version of FlashInfer renders.
 folder = env.FLASHINFER_GEN_SRC_DIR / "batch_decode_mla"
 folder.mkdir(parents=True, exist_ok=True)
 template = jinja2.Template((env.FLASHINFER_CSRC_DIR / "batch_decode_mla_config.jinja").read_text())

@@ -29,7 +29,7 @@ def install(folder, expected):
 
 
 def flashinfer_folders(csrc):
-    """FlashInfer's include folders."""
+    """Returns FlashInfer's include folders."""
     data, internal = csrc.parent, csrc / "nv_internal"
     folders = [data / "include", csrc, data / "cutlass/include", data / "cutlass/tools/util/include"]
     folders += [data / "spdlog/include", internal, internal / "include"]

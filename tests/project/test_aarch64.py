@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""With Debian's cross compiler for aarch64 and qemu-user: kernkit's C++ tests and a library's tests pass, the library's
-file and wheel are correct, and the library can be called from C. qemu on x86 keeps x86's memory order, so these tests
-do not check the memory order of aarch64."""
+"""kernkit's C++ tests and a library's tests, compiled by Debian's cross compiler for aarch64, pass under qemu-user. The
+library's file and wheel are correct, and the library can be called from C. qemu on x86 keeps x86's memory order, so
+these tests do not check the memory order of aarch64."""
 
 import re
 import shutil
@@ -24,7 +24,7 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def printed(root):
-    """The output of ./kk test --arch aarch64."""
+    """Returns the output of ./kk test --arch aarch64."""
     result = subprocess.run(["./kk", "test", "--arch", "aarch64"], cwd=root, capture_output=True, text=True)
     return result.stdout + result.stderr
 

@@ -115,8 +115,8 @@ ALL = "SOURCES detail/one.cc detail/two.cu INCLUDE_DIRECTORIES numbers SEPARABLE
 
 @pytest.fixture
 def project(root, tmp_path):
-    """Returns a function that configures a library with this line for its op and returns the build folder, or CMake's
-    error."""
+    """Returns configure(line, ...), which configures a library whose op is added by the line and returns the build
+    folder or CMake's error."""
     for name, text in FILES.items():
         (tmp_path / "plus" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "plus" / name).write_text(text)
@@ -423,7 +423,8 @@ def test_cutlass_that_is_not_there(project, tmp_path):
 
 @pytest.fixture
 def with_scratch(root, prefix, tmp_path):
-    """The library in docs/examples/scratch, whose op takes scratch memory, configured but not built."""
+    """Returns the build folder of the library in docs/examples/scratch, whose op takes scratch memory. The library is
+    configured but not built."""
     source = shutil.copytree(root / "docs/examples/scratch", tmp_path / "source")
     run("cmake", "-S", source, "-B", source / "build", "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}", "-DKERNKIT_CUDA=OFF")
     return source / "build"
@@ -456,7 +457,7 @@ def test_an_op_with_scratch_keeps_its_contract(with_scratch):
 
 @pytest.fixture
 def example(root, tmp_path):
-    """A copy of the project in docs/gallery/cuda_libraries."""
+    """Returns a copy of the project in docs/gallery/cuda_libraries."""
     return shutil.copytree(root / "docs/gallery/cuda_libraries", tmp_path / "source")
 
 

@@ -45,7 +45,7 @@ NODES = [(root, step) for root in ROOTS for step in STEPS] + [
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """The folder of the roots, each of several GB, which is deleted at the end."""
+    """Yields the folder of the roots, each of several GB, and deletes the folder at the end."""
     folder = tmp_path_factory.mktemp("roots")
     yield folder
     shutil.rmtree(folder)
@@ -58,7 +58,7 @@ def first(folder):
 
 @pytest.fixture(scope="module")
 def archive(root, folder):
-    """An archive of the files of the last commit."""
+    """Returns an archive of the files of the last commit."""
     path = folder / "kernkit.tar"
     result = subprocess.run(
         ["git", "archive", "--prefix=kernkit/", "-o", path, "HEAD"], cwd=root, capture_output=True
@@ -94,7 +94,7 @@ def systems(root, first, archive, folder):
 
 @pytest.fixture(scope="module")
 def record(root):
-    """Records the times of a step and writes all times to the file."""
+    """Returns keep(name, step, result), which records the times of a step and writes all times to the file."""
     sys.path.insert(0, str(root / "bench/python"))
     from rows import processor
 

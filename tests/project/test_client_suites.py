@@ -37,7 +37,8 @@ ENDINGS = {
 
 @pytest.fixture
 def run_suite(root, tmp_path):
-    """Runs bench/client_suites over TESTS, in a package with the name of Numba's tests."""
+    """Returns run(tests, *words), which runs bench/client_suites over TESTS, in a package with the name of Numba's
+    tests, and returns the printed text and the results."""
     runtime = root / "build/release/kernkit_cudart/libcudart.so.13"
     if not runtime.exists():
         pytest.skip("the simulator's runtime is not built: nvcc is missing")

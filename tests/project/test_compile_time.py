@@ -14,7 +14,7 @@ OF_A_LIBRARY = ["-DKERNKIT_COMPILED", "-fno-trapping-math", "-fno-math-errno",
 
 @pytest.mark.slow
 def test_a_row_kernel_compiles_in_less_time_than_on_tvm_ffis_headers(root, dlpack_include, tmp_path):
-    """Compares the processor time of g++, as the minimum of three runs. The op on tvm-ffi's headers has plain loops,
+    """Compares the processor time of g++, as the minimum of three runs. The op on tvm-ffi's headers has plain loops;
     kernkit's op has loops for three instruction sets."""
 
     def seconds(files, *more):

@@ -23,7 +23,7 @@ BLOCK = re.compile(r"^(<!-- (rules|results) of (\w+) -->\n)(.*?)^(<!-- end -->)$
 
 
 def recorded(kind):
-    """{product: its results}."""
+    """Returns {product: its results}."""
     products = json.loads((RECORD / f"{kind}.json").read_text())["products"]
     assert all(product["kind"] == kind for product in products)
     return {product["product"]: [Result(**result) for result in product["results"]] for product in products}

@@ -228,8 +228,8 @@ def test_c_program(root, library, outside, tmp_path, dlpack_include):
 
 @pytest.fixture(scope="module")
 def four_ops(root, tmp_path_factory):
-    """A configured project with four ops, tests and a benchmark. The fourth op calls the third, and the third calls the
-    second; `USES` of the fourth names the third only."""
+    """Returns a configured project with four ops, tests and a benchmark. The fourth op calls the third, and the third
+    calls the second; `USES` of the fourth names the third only."""
     source = copy_of_consumers(root, tmp_path_factory.mktemp("four") / "ops") / "add_subdirectory"
     listing = (source / "CMakeLists.txt").read_text()
     for op, uses in (("second", ""), ("third", " USES second"), ("fourth", " USES third")):

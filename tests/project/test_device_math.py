@@ -3,7 +3,7 @@
 with references of 200 bits: results are within the bounds documented in the CUDA programming guide.
 device_math.py lists the functions and the bounds.
 
-Source of the names: the toolkit's headers, so that a new function fails a test."""
+The names come from the toolkit's headers, so a new function fails a test."""
 
 import itertools
 import math
@@ -68,7 +68,7 @@ def arguments_for(fmt, kind, arity, count, seed):
 
 
 def cases():
-    """{(function, format): (expression, C++ type of the result, kind of input, arity)}."""
+    """Returns {(function, format): (expression, C++ type of the result, kind of input, arity)}."""
     all_cases = {}
     for fmt in (FLOAT, DOUBLE):
         for name, function in FUNCTIONS.items():
@@ -296,7 +296,8 @@ def test_functions_whose_results_are_exact(results):
 
 
 def rounded_exactly(operation, fmt, mode, x):
-    """Returns the result of an operation according to IEEE 754, or math.nan for an invalid operation."""
+    """Returns the result of an operation according to IEEE 754: math.nan for the root of a negative number, and None
+    for arguments that are infinite or NaN, for a division by zero and for a result of zero."""
     if any(map(math.isnan, x)) or any(map(math.isinf, x)):
         return None  # tested by test_operations_at_infinities
     if operation == "sqrt" and x[0] < 0:

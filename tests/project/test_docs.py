@@ -26,7 +26,7 @@ def test_blocks_equal_their_source(page):
             f"{page.name}: the block from {file} is old; cut it anew: python tests/project/test_docs.py"
         )
     assert len(re.findall("^<!-- from ", text, re.MULTILINE)) == len(BLOCK.findall(text))
-    # A block without a source must not be C++ or Python, because it could become outdated.
+    # A block without a source must not be C++ or Python, because such code could become outdated.
     unclaimed = BLOCK.sub("", text)
     assert not CODE.search(unclaimed)
 

@@ -21,7 +21,7 @@ PROGRAMS = {
     ),
     "template": (TEMPLATE, ["silu_and_mul_test", "silu_and_mul_cuda_test"]),
 }
-# Faults in code that nvcc compiles: the same tests detect them by PTX, without a sanitizer.
+# Faults in code that nvcc compiles. The same tests run the PTX of this code, without a sanitizer.
 ON_PTX = "kernels_on_ptx"
 PROGRAMS[ON_PTX] = (".", ["cuda_calls_of_nvcc_test", "contract_on_ptx_test", "gpu_on_ptx_test"])
 SANITIZERS = "-O1 -fsanitize=address,undefined -fno-sanitize-recover=all"
@@ -51,7 +51,7 @@ class Project:
         subprocess.run(["git", "apply", *arguments], cwd=self.source, check=True)
 
     def first_failure(self):
-        """Returns the output of the first program that fails, or None."""
+        """Builds the programs and runs them; returns the output of the first program that fails, or None."""
         run("cmake", "--build", self.build, "-j", "2", "--target", *self.programs)
         for program in self.programs:
             result = subprocess.run(
@@ -108,8 +108,8 @@ def test_fault_is_found(project, kind, patch):
 
 
 def test_faults_apply(root):
-    """All patches can be applied. This test is fast, so that a change of the kernels is followed by a change of the
-    patches."""
+    """All patches can be applied. Because this test is fast, an outdated patch is found soon after a change of the
+    kernels."""
     patches = sorted(FAULTS.glob("*/*.patch"))
     assert patches
     for patch in patches:

@@ -24,7 +24,7 @@ REJECTED = re.compile(r'error: #error "kernkit: tvm_ffi_compat does not support'
 
 @pytest.fixture(scope="module")
 def flags(compat_includes):
-    """Compiler options for the include paths of kernkit's headers and of tvm-ffi's own headers."""
+    """Returns compiler options for the include paths of kernkit's headers and of tvm-ffi's own headers."""
     return {"ours": compat_includes, "theirs": ["-isystem", pathlib.Path(tvm_ffi.__file__).parent / "include"]}
 
 
@@ -70,8 +70,8 @@ RECORD = "bench/results/tvm_ffi_compat/flashinfer.jsonl"
 
 
 def test_no_file_of_the_record_is_slower(root):
-    """No file that bench/python/flashinfer_compile.py measured takes over 5 % more time to compile with kernkit's
-    headers, and the page's table has the recorded ratios."""
+    """No file that bench/python/flashinfer_compile.py measured takes over 5 % longer to compile with kernkit's headers
+    than with tvm-ffi's headers, and the page's table has the recorded ratios."""
     how = {}
     for line in (root / RECORD).read_text().splitlines():
         row = json.loads(line)

@@ -46,8 +46,8 @@ def test_clang_format(root):
 
 @pytest.fixture(scope="module")
 def commands(root, tmp_path_factory):
-    """clang++'s command for each file, from a separate build, since the normal build compiles several files
-    together."""
+    """Returns clang++'s command for each file. The commands are from a separate build, because the normal build
+    compiles several files together."""
     if not shutil.which("clang-tidy") or not shutil.which("clang++"):
         pytest.skip("clang-tidy or clang++ is not installed")
     build = tmp_path_factory.mktemp("clang")
@@ -70,7 +70,7 @@ def files_once(root, commands, of_ptx=False):
 
 def complaints(entries, folder, *options):
     """Returns clang-tidy's output for the entries. The settings are passed explicitly, because clang-tidy would search
-    them from `folder` upwards."""
+    for a file of settings from `folder` upwards."""
     (folder / "compile_commands.json").write_text(json.dumps(entries))
 
     def complaints_about(entry):

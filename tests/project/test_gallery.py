@@ -58,7 +58,7 @@ def test_a_page_has_commands_output_and_every_source(entry):
 
 @pytest.fixture(scope="session")
 def installed(root, tmp_path_factory):
-    """The folder in which pip has installed kernkit."""
+    """Returns the folder in which pip has installed kernkit."""
     folder = tmp_path_factory.mktemp("kernkit")
     arguments = ["install", "-q", "--no-deps", "--no-build-isolation", "--no-index", "--disable-pip-version-check"]
     subprocess.run([sys.executable, "-m", "pip", *arguments, "--target", folder, root], check=True)
@@ -67,8 +67,8 @@ def installed(root, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def environment(root, installed, tmp_path_factory):
-    """Environment variables with which `kernkit` is the installed kernkit and runs programs with the runtime of ./kk
-    build."""
+    """Returns environment variables with which `kernkit` is the installed kernkit and runs programs with the runtime of
+    ./kk build."""
     folder = tmp_path_factory.mktemp("environment")
     runtime = root / "build/release" / SIMULATOR
     program = folder / "kernkit"

@@ -4,7 +4,7 @@ simulator supports each instruction, and the values are correct. For a function 
 implement on the host, the reference is that integer code, compiled by the host compiler, bit by bit; for
 other functions it is the C library in double precision, within two units in the last place.
 
-Source of the names: the toolkit's headers, so that a new function fails a test."""
+The names come from the toolkit's headers, so a new function fails a test."""
 
 import os
 import re

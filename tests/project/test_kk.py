@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The help and the errors of ./kk, which prepare and change nothing."""
+"""Tests of ./kk and `kernkit test`: the help and the errors, which prepare and change nothing, and runs with
+replacements for CMake and other tools."""
 
 import os
 import pathlib
@@ -116,7 +117,7 @@ case " $FAILING " in *" $(basename "$0") "*) exit 8 ;; esac
 
 @pytest.fixture
 def library_kk(template, tmp_path):
-    """Returns a function that runs the template's ./kk with these replacements."""
+    """Returns kk(*arguments), which runs the template's ./kk with these replacements for the tools."""
     tools = tmp_path / "bin"
     tools.mkdir()
     for name in ("cmake", "ctest", "python", "ninja"):

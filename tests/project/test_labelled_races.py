@@ -9,7 +9,7 @@ import pytest
 
 @pytest.fixture(scope="module")
 def suites(root):
-    """The modules of bench/labelled_races."""
+    """Returns the modules labels and score of bench/labelled_races."""
     sys.path.insert(0, str(root / "bench/labelled_races"))
     try:
         import labels

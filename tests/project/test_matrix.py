@@ -15,7 +15,7 @@ MATRIX = ROOT / "tests/matrix"
 
 @pytest.fixture(scope="module")
 def matrix():
-    """The modules of tests/matrix, by their names."""
+    """Yields {name: module} for the modules of tests/matrix."""
     sys.path.insert(0, str(MATRIX))
     try:
         import cells
@@ -63,7 +63,7 @@ def test_readme_names_the_versions_that_passed(matrix):
 
 
 def listed(names):
-    """"11 and 12", or "13, 14 and 15"."""
+    """Returns the names as one text, such as "11 and 12" or "13, 14 and 15"."""
     words = [str(name) for name in names]
     return f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else "".join(words)
 
@@ -84,8 +84,8 @@ def test_words_choose_cells(matrix):
     assert len(chosen([])) == len(matrix["cells"].CELLS)
 
 
-# Runs the command with two kinds of work in place of its own: a program of GoogleTest that prints what it is given, and a
-# missing compiler.
+# Runs the command with two cells in place of its own cells: for the cell "fake", a shell script replaces the test
+# program; the compiler of the cell "absent" is missing.
 PROGRAM = """
 import pathlib, sys
 sys.path.insert(0, {matrix!r})

@@ -82,7 +82,7 @@ def program(tmp_path_factory):
 
 @pytest.mark.all
 def test_planted_faults(program):
-    """The tools report each planted fault at its lines. One test has all faults, so that only one worker compiles
+    """The tools report each planted fault at its lines. One test checks all faults, so only one worker compiles
     them."""
     reported = {name: findings_of(program, name, level=level) for name, (_, _, level, _, _) in FAULTS.items()}
     for name, (_, tools, _, source, lines) in FAULTS.items():

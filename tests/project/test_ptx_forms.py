@@ -59,7 +59,7 @@ def forms_of(ptx):
 
 @pytest.fixture(scope="module")
 def texts(tmp_path_factory):
-    """The folder into which the tests write their PTX."""
+    """Returns the folder into which the tests write their PTX."""
     return tmp_path_factory.mktemp("texts")
 
 
@@ -72,7 +72,7 @@ def runs(texts):
 
 @pytest.fixture(scope="module")
 def ran(runs):
-    """{form: the tests that ran the form}."""
+    """Returns {form: the tests that ran the form}."""
     return runs[0]
 
 
@@ -157,7 +157,8 @@ def rejected_by_ptxas(ptxas, text, folder):
 
 
 def joined(texts):
-    """Merges the kernels of texts without other declarations into as few texts as possible, with different names."""
+    """Returns fewer texts with the same kernels. Texts that have the same head and declare only kernels are merged, and
+    the kernels are renamed."""
     entry, kernels, modules = ".visible .entry k(", {}, []
     for text in texts:
         head, body = text[: text.index(".address_size 64\n") + 17], text[text.index(".address_size 64\n") + 17 :]
@@ -185,7 +186,7 @@ def test_ptxas_takes_each_text(ran, texts, tmp_path):
 
 @pytest.mark.all
 def test_ptxas_takes_each_unsupported_form(tmp_path):
-    """ptxas accepts each form on the list of unsupported forms, so that the list contains only forms of the ISA."""
+    """ptxas accepts each form on the list of unsupported forms, so the list contains only forms of the ISA."""
     ptxas = tool("ptxas")
     if not ptxas:
         pytest.skip("ptxas is not installed")

@@ -115,7 +115,7 @@ def tool(root, *words):
 
 @pytest.fixture
 def benchmarks(tmp_path):
-    """A folder with the structure of a checkout of HeCBench."""
+    """Returns a folder with the structure of a checkout of HeCBench."""
     folder = tmp_path / "benchmarks"
     for name, script in PROGRAMS.items():
         place = folder / f"src/{name}-cuda"

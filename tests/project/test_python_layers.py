@@ -65,7 +65,7 @@ def test_modules_of_a_build_import_no_module_for_development(graph):
 
 
 def cycle(graph):
-    """The nodes of a cycle, as in ["a", "b", "a"], or []."""
+    """Returns the nodes of a cycle, as in ["a", "b", "a"], or [] if the graph has no cycle."""
     try:
         graphlib.TopologicalSorter(graph).prepare()
     except graphlib.CycleError as error:

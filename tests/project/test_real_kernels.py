@@ -36,7 +36,7 @@ FLAGS = ["-cudart", "shared", "-lineinfo", "-Xcompiler", "-fPIC", "-w"]
 
 @pytest.fixture(scope="module")
 def runtime(root):
-    """The runtime built by `./kk build`, which requires nvcc."""
+    """Returns the path of the runtime that `./kk build` builds. Skips the test without the runtime or without nvcc."""
     path = root / "build/release/kernkit_cudart/libcudart.so.13"
     if not path.exists() or not shutil.which("nvcc"):
         pytest.skip("no CUDA compiler, which compiles these kernels")

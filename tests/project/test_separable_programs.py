@@ -24,7 +24,7 @@ def nvcc(*words):
 
 
 def objects(folder, *options):
-    """The objects of the program's two files."""
+    """Compiles the program's two files; returns the paths of the objects."""
     nvcc("-rdc=true", *options, "-odir", folder, "-c", HERE / "main.cu", HERE / "other.cu")
     return [folder / "main.o", folder / "other.o"]
 

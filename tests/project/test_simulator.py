@@ -11,7 +11,7 @@ from commands import ENVIRONMENT, run
 
 @pytest.fixture
 def example(root, tmp_path):
-    """A copy of the project in docs/examples/on_cpu."""
+    """Returns a copy of the project in docs/examples/on_cpu."""
     return shutil.copytree(root / "docs/examples/on_cpu", tmp_path / "source")
 
 
@@ -45,8 +45,8 @@ kernkit_add_contract_test(cpu_ops negate_contract_test.cc)
 
 @pytest.fixture(scope="module")
 def with_contracts(root, tmp_path_factory):
-    """The project in docs/examples/on_cpu with a second library, whose op has no CUDA implementation, and the files of
-    its build."""
+    """Returns a copy of the project in docs/examples/on_cpu with a second library, whose op has no CUDA implementation.
+    The tests share the copy and its builds."""
     source = tmp_path_factory.mktemp("on_cpu") / "source"
     shutil.copytree(root / "docs/examples/on_cpu", source)
     shutil.copytree(root / "tests/consumers/negate", source / "negate")

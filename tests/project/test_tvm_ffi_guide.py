@@ -44,7 +44,7 @@ LEFT_OUT = {
 
 @pytest.fixture(scope="module")
 def source(tmp_path_factory):
-    """tvm-ffi's source distribution of the installed version."""
+    """Returns the folder of tvm-ffi's source distribution of the installed version."""
     if not shutil.which("nvcc"):
         pytest.skip("no CUDA compiler")
     folder = tmp_path_factory.mktemp("tvm_ffi")

@@ -40,7 +40,7 @@ def sdist(root, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def wheel(sdist, tmp_path_factory):
-    """The wheel built from the sdist, as pip builds it from an index, with file permissions of umask 077."""
+    """Returns the wheel built from the sdist, as pip builds it from an index, with file permissions of umask 077."""
     folder = tmp_path_factory.mktemp("wheel")
     with tarfile.open(sdist) as archive:
         archive.extractall(folder)
@@ -51,7 +51,7 @@ def wheel(sdist, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def environment(wheel, tmp_path_factory):
-    """A new environment with the wheel; the dependencies come from this environment."""
+    """Returns a new environment with the wheel; the dependencies come from this environment."""
     folder = tmp_path_factory.mktemp("environment")
     run(sys.executable, "-m", "venv", "--without-pip", folder)
     python = folder / "bin/python"

@@ -18,7 +18,7 @@ SHORT = ("budgets", "components", "cuda_code", "doctor", "kk_gpu", "on_gpu", "re
 
 @pytest.fixture(scope="module")
 def without_nvcc(tmp_path_factory):
-    """Environment variables that disable CUDA, with a PATH without nvcc."""
+    """Returns environment variables that disable CUDA, with a PATH without nvcc."""
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("CUDA", "PYTEST_"))}
     return {**environment, "KERNKIT_CUDA": "OFF", "PATH": path_without(tmp_path_factory.mktemp("links"), "nvcc")}
 

@@ -79,7 +79,8 @@ def members(header):
 
 @pytest.fixture(scope="module")
 def program(header, attributes, members, tmp_path_factory):
-    """Prints "ANAME CODE VALUE" for each attribute and "PMEMBER VALUES..." for each property."""
+    """Returns the path of a program that prints "ANAME CODE VALUE" for each attribute and "PMEMBER VALUES..." for each
+    property."""
     lines = ["#include <cuda_runtime_api.h>", "#include <stdio.h>", "int main() {", "  int value; cudaDeviceProp p;"]
     for name, number in [*attributes.items(), ("Reserved1000", 1000)]:
         lines.append(f"  value = -7; printf(\"A{name} %d\", cudaDeviceGetAttribute(&value, cudaDeviceAttr({number}), 0)); "

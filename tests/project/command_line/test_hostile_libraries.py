@@ -125,7 +125,7 @@ def try_all(original, folder, seeds, monkeypatch, capsys):
 
 @pytest.fixture
 def in_memory(tmp_path, monkeypatch):
-    """Returns a folder for many copies, in a file system in memory if there is one, because a disk is ten times
+    """Yields a folder for many copies, in a file system in memory if there is one, because a disk is ten times
     slower."""
     with tempfile.TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else tmp_path) as folder:
         monkeypatch.setattr(tempfile, "tempdir", folder)

@@ -30,7 +30,7 @@ def no_gpu():
 
 @pytest.fixture(scope="module")
 def library(template, environment, tmp_path_factory):
-    """A library rendered with the component gpu. Nothing is built."""
+    """Returns the folder of a library rendered with the component gpu. Nothing is built."""
     output = tmp_path_factory.mktemp("rendered")
     result = render(template, output, environment, library_name=NAME, parts="gpu")
     assert result.returncode == 0, result.stdout

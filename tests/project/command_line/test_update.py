@@ -40,7 +40,8 @@ def git_settings(monkeypatch, tmp_path):
 
 @pytest.fixture
 def library(tmp_path):
-    """A library of this kernkit in a separate repository, with edits of rendered files and an additional kernel."""
+    """Returns the folder of a library of this kernkit in a separate repository, with edits of rendered files and an
+    additional kernel."""
     rendering.render({**rendering.questions(), "library_name": "fast_ops"}, tmp_path)
     folder = tmp_path / "fast_ops"
     output = history.begin(folder)
@@ -289,7 +290,7 @@ def test_changes_in_the_copy_of_the_sdk_are_reported(library, newer, capsys):
 
 @pytest.fixture
 def single_folder(root, tmp_path, monkeypatch):
-    """A library of an earlier kernkit, which has only third_party/kernkit, with edits in this folder."""
+    """Returns a library of an earlier kernkit, which has only third_party/kernkit, with edits in this folder."""
     template = tmp_path / "earlier"
     shutil.copytree(root / "template", template, ignore=shutil.ignore_patterns("build", "__pycache__", ".*_cache"))
     with monkeypatch.context() as patch:
@@ -397,7 +398,7 @@ def test_a_library_that_cannot_be_updated_is_rejected(library, tmp_path, monkeyp
 
 @pytest.fixture
 def checkout(root, tmp_path):
-    """A repository of the next version of kernkit."""
+    """Returns a folder with the sources of a later version of kernkit and of its template."""
     folder = tmp_path / "next kernkit"
     for part in ("sdk", "template"):
         shutil.copytree(root / part, folder / part, symlinks=True, ignore=lambda *_: BUILD_OUTPUTS)

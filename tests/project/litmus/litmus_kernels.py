@@ -64,7 +64,8 @@ def line_of(op, shared):
 
 
 class Source:
-    """text: the program. places: {(name of the kernel, line): (thread, index of the operation)}."""
+    """The source of litmus programs. text: the text of the source. places: {(name of the kernel, line): (thread, index
+    of the operation)}."""
 
     def __init__(self, programs):
         self.lines, self.places = [], {}

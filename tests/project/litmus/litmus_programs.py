@@ -225,7 +225,7 @@ def release_sequences():
 
 
 def locks():
-    """Critical sections."""
+    """Yields programs with critical sections, with correct and with incorrect locks."""
     ways = {
         "strong": ("acquire", [], "release", []),
         "exch": ("acquire", [], "exch", []),

@@ -184,9 +184,9 @@ class Candidate:
         return edges
 
     def patterns(self, assume_acquire):
-        """8.8: (first operation, write) of the release patterns, (read, last operation) of the acquire patterns. With
-        assume_acquire, each strong read is followed by a fence of scope sys in an acquire pattern, and a fence before a
-        barrier begins release patterns of all threads of the barrier."""
+        """Returns the release patterns as (first operation, write) and the acquire patterns as (read, last operation)
+        (PTX ISA 8.8). With assume_acquire, each strong read is followed by a fence of scope sys in an acquire pattern,
+        and a fence before a barrier begins release patterns of all threads of the barrier."""
         released, acquired = [], []
         for i, a in enumerate(self.events):
             if a.releases:
@@ -208,7 +208,7 @@ class Candidate:
         return released, acquired
 
     def after_barrier(self, j):
-        """The strong writes after the barrier operations that synchronise with barrier operation j."""
+        """Returns the strong writes after the barrier operations that synchronise with barrier operation j."""
         after = 0
         for k in range(self.n):
             if self.barriers[j] >> k & 1:

@@ -30,14 +30,15 @@ def outcomes(*threads, blocks=None):
 
 
 def test_coherence_of_one_location():
-    """The ISA's CoRR, and what a weak read may return in its place."""
+    """Two relaxed reads see a relaxed store in coherence order (CoRR of the PTX ISA), but not a weak store. A read
+    after a store of the same thread reads this store."""
     assert outcomes([st(X, 1, "relaxed")], [ld(X, "relaxed"), ld(X, "relaxed")]) == {(0, 0), (0, 1), (1, 1)}
     assert (1, 0) in outcomes([st(X, 1)], [ld(X, "relaxed"), ld(X, "relaxed")])
     assert outcomes([st(X, 1), ld(X), st(X, 2)]) == {(1,)}
 
 
 def test_atomicity_needs_moral_strength():
-    """The ISA's two programs with a pair of increments."""
+    """Two increments are atomic only if they are morally strong, as in two programs of the PTX ISA."""
     assert outcomes([add(X, 1, scope="sys")], [add(X, 1, scope="sys")]) == {(0, 1), (1, 0)}
     assert (0, 0) in outcomes([add(X, 1, scope="cta")], [add(X, 1, scope="gpu")], blocks=(0, 1))
 

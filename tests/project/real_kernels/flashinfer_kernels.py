@@ -148,7 +148,8 @@ for activation in ACTIVATIONS:
 
 
 def rotated(x, cosines, sines, interleaved):
-    """x is (tokens, heads, size); cosines and sines are (tokens, half of the rotated size)."""
+    """Returns x with a rotary position embedding. x has the shape (tokens, heads, size); cosines and sines have the
+    shape (tokens, half of the rotated size)."""
     x, out, half = wide(x), wide(x), cosines.shape[1]
     first, second = (slice(0, 2 * half, 2), slice(1, 2 * half, 2)) if interleaved else (slice(0, half), slice(half, 2 * half))
     c, s = cosines[:, None], sines[:, None]
@@ -338,7 +339,7 @@ def _(quantization, random, order):
     assert_same(out, np.concatenate(parts))
 
 
-# Sampling. Probabilities are multiples of 2^-16, so that their sums are exact in any order.
+# Sampling. Probabilities are multiples of 2^-16, so their sums are exact in any order.
 
 SEED, OFFSET = 123456789, 8
 UNIT = 2**16

@@ -7,5 +7,5 @@ from environments import environment_with
 
 @pytest.fixture(scope="session")
 def workflow_tools(root):
-    """The folder with the programs of tests/requirements-workflows.txt."""
+    """Returns the folder with the programs of tests/requirements-workflows.txt."""
     return environment_with(root, "requirements-workflows.txt") / "bin"

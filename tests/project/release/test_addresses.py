@@ -12,7 +12,7 @@ from release_files import ADDRESSES, addresses_file
 
 @pytest.fixture
 def sources(root, tmp_path):
-    """A folder with the files that metadata() reads."""
+    """Returns a folder with the files that metadata() reads."""
     for path in ("README.md", "addresses.toml", "sdk/include/kernkit/base/version.h"):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(root / path, tmp_path / path)

@@ -44,7 +44,8 @@ PROJECT = {
 
 @pytest.fixture
 def builds(tmp_path, monkeypatch):
-    """Builds the archives of a small project after replacing a text in one of its files."""
+    """Returns build(path, text, replacement), which builds the archives of a small project after replacing the text in
+    one of the project's files."""
 
     def build(path="pyproject.toml", text="", replacement=""):
         project = tmp_path / "project"

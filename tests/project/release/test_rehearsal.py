@@ -39,7 +39,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def clone(root, folder):
-    """A clone of the last commit, without the addresses and dates of a release."""
+    """Returns a clone of the last commit, without the addresses and dates of a release."""
     if subprocess.run(["git", "rev-parse"], cwd=root, capture_output=True).returncode != 0:
         pytest.skip("this copy has no git repository")
     git(folder, "clone", "--quiet", "--no-hardlinks", root, "kernkit")
@@ -66,7 +66,7 @@ def version(clone):
 
 @pytest.fixture(scope="module")
 def dist(clone, version):
-    """The folder dist/ after ./kk release of the tagged commit."""
+    """Returns the folder dist/ after ./kk release of the tagged commit."""
     result = run("./kk", "release", "--check", cwd=clone, env=environment_without(KK_VENV=sys.prefix))
     missing = [line for line in result.stdout.splitlines() if 'is "unset"' in line]
     if result.returncode == 1 and len(missing) == len(ADDRESSES):  # The repository has no addresses yet.
@@ -102,7 +102,7 @@ class QuietHandler(http.server.SimpleHTTPRequestHandler):
 
 @contextlib.contextmanager
 def served(folder):
-    """Returns the address of a web server on the loopback interface that serves a folder."""
+    """Yields the address of a web server on the loopback interface that serves a folder."""
     handler = functools.partial(QuietHandler, directory=str(folder))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever)
@@ -126,8 +126,8 @@ def add_to_index(simple, path):
 
 @pytest.fixture(scope="module")
 def installed(dist, folder, version):
-    """An environment in which kernkit was installed from a local index. The index holds the release and the packages that
-    kernkit requires."""
+    """Returns an environment in which kernkit was installed from a local index. The index holds the release and the
+    packages that kernkit requires."""
     (wheel,) = dist.glob("*.whl")
     downloads = folder / "downloads"
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "-d", downloads, wheel]

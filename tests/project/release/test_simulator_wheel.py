@@ -48,7 +48,7 @@ def test_a_processor_without_the_simulator_is_an_error():
 
 @pytest.fixture(scope="module")
 def folder(root, tmp_path_factory):
-    """A folder for the builds of the last commit. Skips the tests if the wheel cannot be built."""
+    """Returns a folder for the builds of the last commit. Skips the tests if the wheel cannot be built."""
     pytest.importorskip("scikit_build_core", reason="scikit-build-core is not installed")
     if runtime.cuda_headers() is None:
         pytest.skip("no cuda.h of CUDA 13")
@@ -83,13 +83,13 @@ def unpacked(simulator, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def sources(folder, simulator):
-    """The first of the folders in which the wheel was built, with the sources and the build of the runtime."""
+    """Returns the first of the folders in which the wheel was built, with the sources and the build of the runtime."""
     return folder / release.FOLDERS[0][0]
 
 
 @pytest.fixture(scope="module")
 def environment(root, simulator, sources, tmp_path_factory):
-    """A new environment in which both wheels are installed; their dependencies come from this environment."""
+    """Returns a new environment in which both wheels are installed; their dependencies come from this environment."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(release, "ROOT", root)
         (kernkit,) = release._build(sources, ("wheel",), "1735689600").values()
@@ -228,7 +228,7 @@ def test_kernkit_env_names_the_runtime(environment, tmp_path):
 @pytest.mark.slow
 def test_a_wheel_of_other_sources_is_not_used(environment, tmp_path):
     """The wheel is not used if a comment of the installed sources was changed. The runtime would have to be compiled,
-    which is an error without a compiler."""
+    which fails without a compiler."""
     copy = tmp_path / "environment"
     shutil.copytree(environment, copy, symlinks=True)
     (source,) = copy.glob("lib/python*/site-packages/kernkit/sdk/simulator/executor.h")

@@ -35,7 +35,7 @@ class _Silent(http.server.SimpleHTTPRequestHandler):
 
 @contextlib.contextmanager
 def served(folder):
-    """Starts a server for the folder's files and examiner.html, and returns its address."""
+    """Starts a server for the folder's files and examiner.html, and yields the server's address."""
     handler = functools.partial(_Silent, directory=str(folder))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever)

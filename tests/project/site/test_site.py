@@ -33,7 +33,7 @@ def offline():
 
 @pytest.fixture(scope="module")
 def environment(root):
-    """Environment variables for ./kk docs."""
+    """Returns environment variables for ./kk docs."""
     if not shutil.which("doxygen"):
         pytest.skip("doxygen is not installed")
     inherited = {key: value for key, value in os.environ.items() if not key.startswith(("KK_", "PYTHON"))}
@@ -42,7 +42,7 @@ def environment(root):
 
 @pytest.fixture(scope="module")
 def clone(root, environment, tmp_path_factory):
-    """A copy of the repository's files that git does not ignore."""
+    """Returns a copy of the repository's files that git does not ignore."""
     listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=root, capture_output=True, text=True)
     if listed.returncode != 0:
         pytest.skip("this copy has no git repository")
@@ -61,7 +61,7 @@ def build(folder, environment):
 
 @pytest.fixture(scope="module")
 def site(clone, environment):
-    """The folder build/docs/html, built in the copy."""
+    """Returns the folder build/docs/html, built in the copy."""
     seconds, code, output = build(clone, environment)
     assert code == 0, output
     assert output.endswith("built      build/docs/html/index.html\n")
@@ -154,7 +154,8 @@ FAULTS = {
 
 @pytest.fixture(scope="module")
 def red(site, clone, environment):
-    """(exit code, output) of ./kk docs with all planted faults. The faults are removed from the copy afterwards."""
+    """Returns (exit code, output) of ./kk docs with all planted faults. The faults are removed from the copy
+    afterwards."""
     before = {}
     for file, text, replacement, _ in FAULTS.values():
         path = clone / file
@@ -188,7 +189,8 @@ def test_planted_faults_are_all_that_is_reported(red):
 
 @pytest.fixture(scope="module")
 def examined(root, site, tmp_path_factory):
-    """The findings of a browser on each page, the results of a search, and the messages of the browser's console."""
+    """Returns the findings of a browser on each page, the results of a search, and the messages of the browser's
+    console."""
     if not browser.PROGRAM:
         pytest.skip("chromium is not installed: apt-get install chromium")
     profile = tmp_path_factory.mktemp("chromium")

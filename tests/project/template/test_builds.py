@@ -52,15 +52,15 @@ def test_the_template_itself_builds_unchanged(template, dlpack_include, tmp_path
 
 @pytest.fixture(scope="session")
 def driver_environment(driver_environment):
-    """Environment variables for ./kk with a separate compiler cache. A shared cache may return another library's
-    object, which names that library's sources as dependencies."""
+    """Returns environment variables for ./kk with a separate compiler cache. A shared cache may return another
+    library's object, which names that library's sources as dependencies."""
     return {**driver_environment, "CCACHE_NAMESPACE": "test_builds"}
 
 
 @pytest.fixture(scope="module")
 def library(template, environment, driver_environment, tmp_path_factory):
-    """A library with the default answers and a kernel of each kind, committed, after `./kk all`. The name of its folder
-    has characters at which compilers or linkers could split the path."""
+    """Returns a library with the default answers and a kernel of each kind, committed, after `./kk all`. The name of
+    its folder has characters at which compilers or linkers could split the path."""
     output = tmp_path_factory.mktemp("library") / "a b,c"
     output.mkdir()
     result = render(template, output, environment, library_name=NAME, description=DESCRIPTION)

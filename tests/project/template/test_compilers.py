@@ -34,7 +34,7 @@ def configure(root, tmp_path, dlpack_include):
 
 @pytest.fixture
 def failing_nvcc(tmp_path):
-    """A CUDA compiler that exists and fails."""
+    """Returns the path of an nvcc that fails when it runs."""
     path = tmp_path / "bin/nvcc"
     path.parent.mkdir()
     path.write_text("#!/bin/sh\necho 'nvcc fatal   : Could not set up the environment' >&2\nexit 1\n")

@@ -13,7 +13,7 @@ from rendering import CALL, CALLED, check, files_below, render
 
 @pytest.fixture(scope="module")
 def cpu_library(template, environment, driver_environment, tmp_path_factory):
-    """A library without CUDA whose lines have shapes, after `./kk test` and `./kk wheel`."""
+    """Returns a library without CUDA whose lines have shapes, after `./kk test` and `./kk wheel`."""
     output = tmp_path_factory.mktemp("cpu")
     answers = {"library_name": "silu_and_mul", "cuda": "none", "licence": "MIT", "ci": "none", "parts": "frameworks"}
     result = render(template, output, environment, description="For the CPU.", **answers)
@@ -55,8 +55,8 @@ print((2 * numpy.asarray(y, "float64")).round(4).tolist(), ops.__version__)
 
 @pytest.fixture(scope="module")
 def installed(cpu_library, tmp_path_factory):
-    """The Python interpreter of a new environment in which the wheel is installed; the environment also has this
-    environment's frameworks."""
+    """Returns the Python interpreter of a new environment in which the wheel is installed; the environment also has
+    this environment's frameworks."""
     folder = tmp_path_factory.mktemp("environment")
     check(sys.executable, "-m", "venv", "--without-pip", folder)
     (packages,) = folder.glob("lib/python*/site-packages")

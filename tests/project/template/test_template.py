@@ -28,7 +28,7 @@ asm("mov.b64 {%0,%1}, %2;");  // {% raw %} {{ cookiecutter }}
 
 @pytest.fixture(scope="module")
 def library(template, environment, tmp_path_factory) -> pathlib.Path:
-    """A rendering."""
+    """Returns the folder of a rendered library."""
     output = tmp_path_factory.mktemp("rendered")
     result = render(template, output, environment, library_name=NAME, description=DESCRIPTION)
     assert result.returncode == 0, result.stdout

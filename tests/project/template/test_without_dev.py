@@ -18,7 +18,7 @@ INSTALL = "-m pip install --no-index --no-deps --find-links FOLDER kernkit==0.1.
 
 @pytest.fixture(scope="module")
 def rendered(template, environment, tmp_path_factory):
-    """A library rendered with the answer of --without dev."""
+    """Returns a library rendered with the answer of --without dev."""
     output = tmp_path_factory.mktemp("without_dev")
     result = render(template, output, environment, library_name=NAME, dev="installed")
     assert result.returncode == 0, result.stdout
@@ -27,14 +27,14 @@ def rendered(template, environment, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def nothing_installed(tmp_path_factory):
-    """Environment variables with which kernkit is found neither by this Python nor as a program on PATH."""
+    """Returns environment variables with which kernkit is found neither by this Python nor as a program on PATH."""
     inherited = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "PIP_FIND_LINKS", "KK_VENV")}
     return {**inherited, "VIRTUAL_ENV": sys.prefix, "PATH": path_without(tmp_path_factory.mktemp("path"), "kernkit")}
 
 
 @pytest.fixture(scope="module")
 def program(root, tmp_path_factory):
-    """The folder of a program `kernkit`, whose package has the layout of a wheel."""
+    """Returns the folder of a program `kernkit`, whose package has the layout of a wheel."""
     folder = tmp_path_factory.mktemp("program")
     package = folder / "packages/kernkit"
     (package / "share/cmake").mkdir(parents=True)
