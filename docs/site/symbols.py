@@ -51,8 +51,8 @@ def is_defined_by_language(member: ElementTree.Element, owner: str) -> bool:
 
 
 def is_specialisation(name: str) -> bool:
-    """Returns whether a qualified name belongs to a specialisation or to its member, whose comment is at the
-    template."""
+    """Returns whether a qualified name belongs to a specialisation or to a member of a specialisation. Their comments
+    are at the template."""
     return "<" in name.replace("operator<", "")
 
 

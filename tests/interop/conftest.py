@@ -19,7 +19,7 @@ def kernkit_flags(compat_includes):
 
 @pytest.fixture(scope="session")
 def shaped(root, tmp_path_factory):
-    """Returns the folder with package `shaped`, whose ops have shapes in their schema lines."""
+    """Yields the folder with package `shaped`, whose ops have shapes in their schema lines."""
     folder = tmp_path_factory.mktemp("frameworks")
     packages.write_shaped(root, folder)
     sys.path.insert(0, str(folder))
@@ -48,19 +48,20 @@ def rows(root, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def torch_ops(shaped):
-    """torch.ops.shaped."""
+    """Returns torch.ops.shaped."""
     return _imported("shaped.torch")
 
 
 @pytest.fixture(scope="session")
 def torch_rows(rows):
-    """torch.ops.on_rows."""
+    """Returns torch.ops.on_rows."""
     return _imported("on_rows.torch")
 
 
 @pytest.fixture(scope="session")
 def torch_reference(root, library, tmp_path_factory):
-    """torch.ops.reference: the reference library, in a namespace that differs from its package's name."""
+    """Returns torch.ops.reference: the ops of the reference library, in a namespace that differs from the package's
+    name."""
     folder = tmp_path_factory.mktemp("reference")
     packages.write_package(root, library, folder, "reference_ops", "--torch", "--torch-namespace", "reference")
     sys.path.insert(0, str(folder))

@@ -82,7 +82,8 @@ def test_jax_as_input(kernels):
 
 
 def test_jax_as_output_is_written(kernels):
-    """An op writes to a JAX array, because the array looks writable; the page on ownership warns about this."""
+    """An op can write to a JAX array, because JAX exports its immutable arrays as writable; the page on ownership warns
+    about such writes."""
     jax = pytest.importorskip("jax")
     y = jax.numpy.zeros(4, "float32")
     plus_y = jax.jit(lambda x: x + y)

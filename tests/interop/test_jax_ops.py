@@ -21,7 +21,7 @@ jnp = jax.numpy
 
 @pytest.fixture(scope="module")
 def ops(shaped):
-    """shaped.jax."""
+    """Returns the module shaped.jax."""
     return importlib.import_module("shaped.jax")
 
 

@@ -247,7 +247,8 @@ def test_data_ptr_is_without_the_byte_offset(modules):
 
 
 def test_a_product_beyond_64_bits_is_an_error(modules):
-    """With kernkit's headers, numel() of a product beyond 64 bits is an error; with tvm-ffi's headers it returns 0."""
+    """If the product of the sizes exceeds 64 bits, numel() fails with kernkit's headers and returns 0 with tvm-ffi's
+    headers."""
     assert [call_by_c(path, "numel", (2**40, 2**40)) for path in PATHS] == [None, 0]
     assert [call_by_c(path, "numel", (2**40, 0)) for path in PATHS] == [0, 0]
 

@@ -334,8 +334,8 @@ def test_the_destructor_of_a_guard_does_not_throw():
 
 
 def test_signed_and_unsigned_integers(modules):
-    """kernkit compares signed with unsigned integers as numbers, so that -1 is below 1u; tvm-ffi converts -1 to
-    the largest number."""
+    """kernkit compares signed with unsigned integers as numbers, so -1 is below 1u; tvm-ffi converts -1 to the largest
+    number."""
     assert [module.is_below(-1, 1) for module in modules] == [True, False]
 
 

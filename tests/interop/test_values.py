@@ -154,7 +154,7 @@ class Torch(Caller):
 
 @pytest.fixture(scope="module")
 def torch_valued(valued):
-    """torch.ops.valued."""
+    """Returns torch.ops.valued."""
     ops = pytest.importorskip("torch").ops
     packages.imported(valued, "valued.torch")
     return ops.valued

@@ -127,7 +127,7 @@ class Mutation:
         self.write_manifest()
 
     def write_manifest(self) -> None:
-        """Usually writes a manifest that agrees with the changed files."""
+        """Writes a manifest that agrees with the changed files, with a probability of 80 %."""
         if self.generator.random() < 0.8:
             manifest.write(str(self.library / copies.SDK), "0.1.0")
 

@@ -392,8 +392,8 @@ def test_architectures_that_nvcc_does_not_compile_together(root, tmp_path, own, 
 
 @pytest.mark.all
 def test_architectures_of_the_environment(project):
-    """The variable CUDAARCHS determines the architectures unless an option does, and the build folder keeps them in
-    both cases."""
+    """The environment variable CUDAARCHS determines the architectures. A later configuration without the variable keeps
+    the architectures, and the option CMAKE_CUDA_ARCHITECTURES overrides the variable."""
     if not shutil.which("nvcc"):
         pytest.skip("nvcc is not installed")
 

@@ -48,7 +48,8 @@ def test_scores(suites):
 
 
 def test_kinds_of_bugs(suites):
-    """A program of Indigo3 counts for each of its kinds. A finding of any tool in a clean program is a false alarm."""
+    """A program of Indigo3 with several kinds of bugs counts for each kind. A finding of any tool in a clean program is
+    a false alarm."""
     labels, score = suites
     row = lambda name, *found: score.Row(name, labels.label_of_indigo3(name), *found[:2], "k: Race", 1.0, found[2])  # noqa: E731
     rows = [row("BFS_RaceBug_NoBoundsBug", True, False, False), row("MIS_UninitializedBug_RaceBug", False, False, True),

@@ -209,8 +209,8 @@ def test_add_does_not_write_through_a_link(workspace, capsys):
 
 
 def test_a_licence_in_the_record_is_a_licence(workspace, capsys):
-    """An unsupported licence in the record is rejected, so that its text cannot become code in the files that `kernkit
-    add` writes."""
+    """An unsupported licence in the record is rejected, so the text of the licence cannot become code in the files that
+    `kernkit add` writes."""
     record = workspace / "fast_ops/.kernkit.json"
     record.write_text(record.read_text().replace('"Apache-2.0"', r'"MIT\nint theirs;"'))
     assert run(["add", "swish", SCHEMA]) == 3

@@ -58,7 +58,7 @@ def test_extensions_of_pytorch_keep_ptx(given, expected):
 
 
 def test_the_hook_runs_after_the_import_of_torch(root, tmp_path):
-    """A build of torch without CUDA stays as it is. A sitecustomize of the user runs as well."""
+    """The hook does not change a build of torch without CUDA, and a sitecustomize of the user still runs."""
     (tmp_path / "sitecustomize.py").write_text("print('sitecustomize of the user')")
     (tmp_path / "torch.py").write_text("class version:\n    cuda = None\nprint('torch')")
     settings = torch_cuda.settings(tmp_path / "caches", [root / "sdk"], "80", {"PYTHONPATH": str(tmp_path)})

@@ -167,7 +167,7 @@ def test_a_prebuilt_runtime_that_cannot_be_preloaded_is_not_used(root, tmp_path)
 
 
 def test_a_library_s_copy_has_the_digest_of_the_installed_kernkit(root, tmp_path):
-    """The simulator's sources in a library's copy and in the installed kernkit have the same digest, so that a prebuilt
+    """The simulator's sources in a library's copy and in the installed kernkit have the same digest, so a prebuilt
     runtime also serves the copy."""
     copy, development = tmp_path / "kernkit", tmp_path / "kernkit_dev"
     shutil.copytree(root / "sdk", copy, ignore=lambda *_: {"__pycache__"})

@@ -232,8 +232,8 @@ def test_a_library_in_a_folder_of_a_repository(root, library, newer, tmp_path, m
 
 
 def test_the_manifest_of_an_earlier_kernkit_is_replaced(library, newer):
-    """An update replaces a manifest under its former name, in a repository whose commit of the rendering is lost, so
-    that only the vendored copy records the rendering."""
+    """An update replaces a manifest that has the file name of earlier versions. The repository has lost the commit of
+    the rendering, so only the vendored copy records the rendering."""
     copy = library / "third_party/kernkit"
     (copy / "MANIFEST").rename(copy / "SEAL")
     git(library, "update-ref", "-d", "HEAD")

@@ -420,8 +420,8 @@ class Verdict:
 def verdict(program):
     """Returns the verdict of a program. A program whose races disappear if each strong read is followed by an acquire
     fence, and each fence before a barrier counts for all threads of the barrier, is reported as a warning: only the
-    acquire fence, or the fence of the thread that publishes, is missing. If the program has a strong operation
-    whose scope does not include all of its threads, error is right as well."""
+    acquire fence, or the fence of the thread that publishes, is missing. If the program has a strong operation whose
+    scope does not include all threads of the program, the verdict error is also correct."""
     found = [execution.races for execution in executions(program)]
     if not found:
         raise ValueError(f"{program.name}: no execution satisfies the axioms")
