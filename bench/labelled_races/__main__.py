@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scores racecheck on the programs of a labelled suite. The programs must be compiled with PTX before.
+"""Scores racecheck on the programs of a labelled suite. The programs must already be compiled with PTX.
 
     python bench/labelled_races score hirace FOLDER --output FILE.json --arguments "GRAPH 64 200"
     python bench/labelled_races table FILE.json ...

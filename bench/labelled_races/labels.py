@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The labels of the suites, which are in the names of their programs."""
+"""The labels of the suites' programs. The name of a program contains its label."""
 
 import re
 from typing import Callable, Dict, NamedTuple, Set

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Downloads files that other projects have published. None of them is in this repository."""
+"""Downloads files that other projects have published. None of these files is in this repository."""
 
 import subprocess
 import sys

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every function of CUDA's math API for float and double, compiled by nvcc, run from its PTX, and compared
-with references of 200 bits: results are within the bounds documented in the CUDA programming guide.
-device_math.py lists the functions and the bounds.
+"""The results of every function of CUDA's math API for float and double, compiled by nvcc and run from PTX, are within
+the bounds documented in the CUDA programming guide. The references have 200 bits. device_math.py lists the functions
+and the bounds.
 
 The names come from the toolkit's headers, so a new function fails a test."""
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""FlashInfer, a library written for tvm-ffi, compiled unchanged against kernkit's headers under tvm-ffi's
-names. Its sources come from its wheel; none of them is in this repository."""
+"""FlashInfer, a library written for tvm-ffi, compiles unchanged against kernkit's headers under tvm-ffi's names.
+FlashInfer's sources come from its wheel; none of them is in this repository."""
 
 import functools
 import json

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A million generated calls by the C ABI, most of them invalid, cause no crash, and the fuzzer finds the crash if a
-check is removed."""
+"""A million generated calls by the C ABI, valid and invalid, cause no crash, and the fuzzer finds the crash if a check
+is removed."""
 
 import importlib.util
 import os

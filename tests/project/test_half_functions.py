@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every numeric function of CUDA's half and bfloat16 headers, compiled by nvcc and run from its PTX: the
-simulator supports each instruction, and the values are correct. For a function that the headers also
-implement on the host, the reference is that integer code, compiled by the host compiler, bit by bit; for
-other functions it is the C library in double precision, within two units in the last place.
+"""The simulator runs every numeric function of CUDA's half and bfloat16 headers from nvcc's PTX, with correct results.
+For a function that the headers also implement on the host, the reference is that integer code, compiled by the host
+compiler, bit by bit; for other functions it is the C library in double precision, within two units in the last place.
 
 The names come from the toolkit's headers, so a new function fails a test."""
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Commands on machines that lack a tool or have other settings: fast tests, each of a single cause.
-test_bare_systems.py tests whole systems."""
+"""Fast tests of commands on machines that lack one tool or have one unusual setting. test_bare_systems.py tests whole
+systems."""
 
 import os
 import shutil

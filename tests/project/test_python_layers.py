@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command line has no circular imports, neither between modules nor between folders."""
+"""The modules of the command line have no circular imports, neither between modules nor between folders."""
 
 import ast
 import graphlib

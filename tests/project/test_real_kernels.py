@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernels that do not depend on kernkit run unchanged from their PTX without a GPU: kernels of CUB and cooperative
-groups, which are part of the toolkit, and kernels from FlashInfer's wheel. Their table is in real_kernels/."""
+groups, which are part of the toolkit, and kernels from FlashInfer's wheel. The table of kernels is in real_kernels/."""
 
 import ast
 import os
