@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C++ functions of scale_sizes.py: copies, and the function of a library by its symbol.
+// C++ functions of scale_sizes.py that time copies and calls of a library's `scale`.
 #include <dlpack/dlpack.h>
 #include <time.h>
 

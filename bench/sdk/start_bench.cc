@@ -50,7 +50,7 @@ void load_library(benchmark::State& state, const std::string& library) {
   }
 }
 
-// Loads the library and all libraries that it requires.
+// Loads the library and all libraries that it requires into a process without a host.
 void load_all(benchmark::State& state, const std::string& library) {
   for (auto _ : state) {
     record(state,

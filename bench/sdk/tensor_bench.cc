@@ -55,7 +55,7 @@ ffi::Tensor peer_nd_alloc() {
   return ffi::Tensor::FromNDAlloc(Alloc(), {32, 32}, kFloat32, kCpu);
 }
 
-// A minimal allocator of a framework.
+// A minimal framework allocator, which is set while the object exists.
 struct Framework {
   static int allocate(DLTensor* prototype, DLManagedTensorVersioned** out, void*,
                       void (*)(void*, const char*, const char*)) {
