@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Integers of 128 bits, signed and unsigned: +, -, *, / and % of numbers of each length, against
-// what the host computes.
+// Integers of 128 bits, signed and unsigned: +, -, *, / and % of numbers of 1 to 128 bits, compared
+// with the host's results.
 #include <random>
 #include <vector>
 

@@ -181,7 +181,7 @@ TEST_F(PtxConvert, DirectedRoundingsOf16Bits) {
   }
 }
 
-// Returns a float narrowed to 16 bits. `more` has the modifiers "relu" and "satfinite".
+// Returns a float narrowed to 16 bits. `more` may contain the modifiers "relu" and "satfinite".
 uint64_t narrowed(uint64_t a, const std::string& how, const std::string& more, int e, int m) {
   const double x = f32(a);
   const auto has = [&](const char* modifier) { return more.find(modifier) != std::string::npos; };

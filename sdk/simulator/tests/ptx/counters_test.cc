@@ -99,7 +99,7 @@ TEST_F(PtxCounters, RatiosOfAScalarLoadAndAStride) {
   EXPECT_EQ(stride.moved_bytes(), 1024u);
 }
 
-// Each of 512 threads copies 16 bytes. `load` and `more` can add traffic that exceeds the budget.
+// Each of 512 threads copies 16 bytes. `load` and `more` may cause traffic above the budget.
 TEST_F(PtxCounters, WhatIsOverABudget) {
   char* x = memory<char>(1 << 17);
   const auto over = [&](const std::string& load, const std::string& more = "") {

@@ -346,8 +346,8 @@ TEST_F(PtxExecution, WarpFunctions) {
       [](uint32_t) { return 2u; });
 }
 
-// redux over the floats of lanes 8 to 31. Lane 9 may have a NaN, the zero of the other sign or
-// another number.
+// redux over the floats of lanes 8 to 31, which are equal except in lane 9. Lane 9 may have a NaN,
+// the zero of the other sign or another number.
 TEST_F(PtxExecution, ReductionsOfFloats) {
   execution_target::end();
   const std::string why_not = execution_target::begin(100);

@@ -225,7 +225,8 @@ class Instruction : public Ptx {
     for (size_t i = 0; i < count && !HasFatalFailure(); i += kBatch) {
       for (auto& values : sources) {
         values.resize(std::min(kBatch, count - i));
-        // Half of the values are 32-bit floats of similar magnitudes, which sums and products need.
+        // Half of the values are 32-bit floats of similar magnitudes: sums of random bits rarely
+        // depend on both operands.
         for (uint64_t& value : values) {
           const uint64_t any = random();
           value = (any & 1) != 0 ? any : (any & 0xffffffff807fffff) | (96 + (any >> 40) % 64) << 23;

@@ -171,8 +171,8 @@ struct Most {
   static int32_t apply(int32_t a, int32_t b) { return a > b ? a : b; }
 };
 // Division in double is accurate enough, because the quotient of two 16-bit numbers is an integer
-// or at least 2^-16 away from an integer. Division by 0 sets all bits; PTX ISA leaves the result
-// open.
+// or at least 2^-16 away from an integer. Division by 0 sets all bits; PTX ISA does not specify
+// this result.
 struct Quotient {
   static int32_t apply(int32_t a, int32_t b) {
     return b == 0 ? -1 : static_cast<int32_t>(static_cast<double>(a) / b);

@@ -49,7 +49,7 @@ class PtxSteps : public ::testing::Test {
       std::memcpy(state->registers + at, &value, 4);
     }
     std::memset(state->memory, static_cast<int>(random_word()), kMemory);
-    // Addresses of 16 bytes each, at equal distances or random.
+    // Addresses of 16-byte units, at equal distances or random.
     const uint64_t distance = uint64_t{random_() % 4} * 16;
     const bool in_order = random_() % 2 == 0;
     for (uint64_t l = 0; l < 32; ++l) {
@@ -145,7 +145,7 @@ TEST_F(PtxSteps, SameProductsForEachProcessor) {
   if (fastest(steps.all[0], Simd::kMatrices) == steps.all[0]) {
     GTEST_SKIP() << "this build or this processor has only one version of each step";
   }
-  // Shared memory is so large that it contains the matrix of every descriptor.
+  // Shared memory is large enough for the matrix of every descriptor.
   constexpr uint32_t kSharedBytes = 1 << 20;
   Kernel kernel;
   kernel.lists.emplace_back();
