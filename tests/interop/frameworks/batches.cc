@@ -41,12 +41,13 @@ Tensor of_sum_made(TensorView x) {
 }
 void of_sum_in_place(TensorView x) { of_sum(x, x); }
 
-// Returns x * factor, or for factor 1 a tensor that shares the memory of x.
+// An allocator whose tensors share the memory of x.
 struct MemoryOf {
   TensorView x;
   void AllocData(DLTensor* tensor) const { tensor->data = x.data_ptr(); }
   void FreeData(DLTensor*) const noexcept {}
 };
+// Returns x * factor, or for factor 1 a tensor that shares the memory of x.
 Tensor scaled(TensorView x, double factor) {
   if (factor == 1) {
     return Tensor::FromNDAlloc(MemoryOf{x}, x.sizes(), x.dtype(), x.device());

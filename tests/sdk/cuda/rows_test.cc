@@ -132,8 +132,8 @@ TYPED_TEST(CudaRowsOf, NormAndSoftmaxAreRight) {
   }
 }
 
-// The results of a row have the same bits as the only row and among other rows, at any address, and
-// in each run.
+// The results of a row have the same bits whether the row is the only row or one of several, at any
+// address, and in each run.
 TYPED_TEST(CudaRowsOf, BitsDependOnTheRowAlone) {
   using T = TypeParam;
   for (const int64_t d : this->widths()) {
@@ -220,7 +220,7 @@ TEST_F(CudaRows, NanIsKeptAndNothingIsZeroOrInfinity) {
   EXPECT_EQ(max[0], -inf);
 }
 
-// Computes results with map() and keep(), and one number per row. Short rows use registers, long
+// Computes results with map() and keep(), and one number per row. Short rows use registers; long
 // rows do not.
 struct Reuse {
   int64_t d;
