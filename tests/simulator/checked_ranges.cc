@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The simulator runs only 16 blocks of a large grid at its start, at its end and around each eighth.
+// The simulator runs only 16 blocks of a large grid at the start, the end and around each eighth.
 #include "../gpu/checked_ranges.h"
 
 #include <algorithm>
