@@ -144,8 +144,8 @@ TEST_P(CudaCalls, EmptyLaunchesNothing) {
   EXPECT_TRUE(runtime.launches().empty());
 }
 
-// Each runtime call fails in turn. Each case uses another device, so that the op queries the
-// device's limits as in a new process.
+// Each runtime call fails in turn. Each case uses a new device, so the op queries the device's
+// limits as in a new process.
 TEST_P(CudaCalls, FailureAtEveryCall) {
   CudaRuntime runtime(std::vector<CudaDevice>(64));
   static int fresh = 1;  // limits are queried once for each device

@@ -61,8 +61,7 @@ TYPED_TEST(Float, EveryPatternReadsBack) {
   }
 }
 
-// Tests each element, the midpoint to the next element, and the adjacent float32 numbers of each of
-// these.
+// Tests each element, the midpoint to the next element, and the adjacent float32 numbers of both.
 TYPED_TEST(Float, RoundsAtEveryBoundary) {
   const float kInf = std::numeric_limits<float>::infinity();
   for (uint32_t bits = 0; bits < TestFixture::kInfinity; ++bits) {

@@ -75,7 +75,7 @@ __device__ void store_box(const CUtensorMap* map, int x, int y, uint32_t from) {
       : "memory");
 }
 
-/// The layout of tiles in shared memory: boxes whose rows have the bytes of the swizzle, or 16
+/// The layout of tiles in shared memory: boxes with rows of as many bytes as the swizzle, or of 16
 /// bytes without a swizzle.
 struct Layout {
   int swizzle;  // 0, 32, 64 or 128 [bytes]

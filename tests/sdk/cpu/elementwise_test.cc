@@ -28,7 +28,7 @@ using testing::fill_random_bits;
 using testing::HostTensor;
 
 // Sizes near the sizes of registers, of blocks and of the chunks of non-temporal stores. The last
-// size has more than four pages of every element type.
+// size has more than two pages of every element type.
 const int64_t kSizes[] = {0,   1,   3,   4,   5,   7,    8,    9,    15,   16,   17,   31,
                           32,  33,  63,  64,  65,  127,  128,  129,  159,  255,  256,  257,
                           511, 512, 513, 640, 767, 1023, 1024, 1025, 2047, 3071, 4099, 9001};

@@ -260,7 +260,7 @@ TEST_F(CudaRows, ReusesItsResults) {
 }
 
 // Ways in which a body overwrites memory of the row before it uses a value that it read from that
-// memory. A short row is kept in registers; for a long row such a use is an error.
+// memory. A short row is kept in registers; a use of overwritten values of a long row traps.
 enum class Use { kBefore, kLoaded, kMapped, kKept, kPut, kPointer };
 struct Overwrite {
   Use use;

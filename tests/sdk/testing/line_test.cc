@@ -168,8 +168,8 @@ TEST(LineRules, ABatchGivesWhatItsItemsGive) {
   }
 }
 
-// A result that is an argument or another result, or that the op keeps, is an error of the op for
-// every caller.
+// A call raises an error if a result is an argument or another result, or if the op keeps the
+// result.
 TEST(LineRules, ResultsAreNewMemory) {
   const auto x = example<float>(4, 3);
   const auto error_of = [](const Contract& contract) {

@@ -101,7 +101,7 @@ TEST_F(PtxClusters, RanksOfAddresses) {
   EXPECT_EQ(out[32], 101u);
 }
 
-// A thread of each block arrives at an mbarrier of block 0, which waits.
+// A thread of each block arrives at an mbarrier of block 0, and block 0 waits for the phase.
 TEST_F(PtxClusters, MbarriersOfAnotherBlock) {
   const std::string body =
       "@%p0 mbarrier.init.shared.b64 [%b], %size;\nfence.mbarrier_init.release.cluster;\n" +
@@ -203,7 +203,7 @@ TEST_F(PtxClusters, AsynchronousStores) {
   check(words);
 }
 
-// All threads of a block reduce into one number of the next block.
+// All threads of a block reduce into one number in the shared memory of the next block.
 TEST_F(PtxClusters, AsynchronousReductions) {
   const auto reduced = [&](const std::string& operation, uint32_t first) {
     const bool is_64 = operation == "add.u64";

@@ -250,7 +250,7 @@ TEST_F(PtxExecution, Barriers) {
           "1;\nfirst: bar.sync 0;"),
       {});
   for (uint32_t i = 0; i < 64; ++i) ASSERT_EQ(r[i], 120u + (i < 32 ? 0 : 1)) << i;
-  // The first warp stores and arrives; the second warp waits for this store.
+  // The first warp stores and arrives; the second warp waits at the barrier and loads.
   r = run(kernel(".shared .u32 there; mov.u32 %r, 5; setp.lt.u32 %p1, %i, 32; @!%p1 bra waits;\n"
                  "st.shared.u32 [there], 77; bar.arrive 1, 64; bra.uni end;\nwaits: bar.sync 1, "
                  "64; ld.shared.u32 %r, [there];\nend:"),

@@ -78,8 +78,8 @@ TEST_F(PtxFaults, LanesThatDoNotRunMayLieOutside) {
   EXPECT_EQ(fault(), "none");
   EXPECT_EQ(x[0], 31);
 }
-// The first and the last address are inside, because addresses wrap; an address between them is
-// not.
+// The addresses of adjacent lanes are 2^63 apart: the addresses of the first and the last lane wrap
+// into the allocation, the addresses of odd lanes are outside.
 TEST_F(PtxFaults, SoFarThatAddressesWrap) {
   EXPECT_EQ(run("cvt.u64.u32 %y2, %i;\nshl.b64 %y2, %y2, 63;\nadd.u64 %x, %x, %y2;\n"
                 "setp.lt.u32 %p1, %i, 31;\n@%p1 ld.global.u32 %r1, [%x];",

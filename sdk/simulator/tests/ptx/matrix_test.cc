@@ -141,9 +141,9 @@ class PtxMatrix : public Ptx {
     for (size_t i = 0; i < count; ++i) text += (i ? ", %" : "%") + name + std::to_string(i);
     return text + "}";
   }
-  // Compares D with the exact sums. Hardware may add in any order and round each sum, so that each
-  // addition may have an error of 2^-24 of the sum of all magnitudes. .f16 is rounded once more.
-  // If `form` has .xor, the product of two bits is their exclusive or.
+  // Compares D with the exact sums. Hardware may add in any order and round each sum, so each
+  // addition may have an error of 2^-24 times the sum of all magnitudes. A .f16 result is rounded
+  // once more. If `form` has .xor, the product of two bits is their exclusive or.
   static void expect(const std::string& form, const Matrix& a, const Matrix& b, const Matrix& c,
                      const Matrix& d, bool saturates = false) {
     const bool is_xor = form.find(".xor") != std::string::npos;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each form of ld and st that occurs in real kernels: the bytes that the form moves, and how it
-// extends them.
+// Each form of ld and st that occurs in real kernels: the bytes that the form moves, and their
+// extension in a register.
 #include <cmath>
 #include <map>
 #include <sstream>

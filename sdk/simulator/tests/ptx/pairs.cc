@@ -50,7 +50,7 @@ struct BF16 {
 };
 
 // Rounds to nearest, ties to even. The last bit of the added double has the weight of the last bit
-// of the result, so that the processor rounds at this bit. The sum minus the added double is the
+// of the result, so the processor rounds at this bit. The sum minus the added double is the
 // magnitude of the result in units of this bit.
 template <class Format>
 [[gnu::always_inline]] inline uint32_t rounded(double x) {

@@ -574,7 +574,7 @@ TEST_F(PtxGlobalRaces, AfterAnInvalidAccess) {
       << text;
 }
 
-// A loop of invalid accesses ends its kernel.
+// After many invalid accesses in a loop, the kernel ends.
 class PtxInvalidRaces : public PtxGlobalRaces {
  protected:
   // Returns the value that a kernel stores after `count` invalid loads.
@@ -810,7 +810,7 @@ TEST_F(PtxDependentLaunches, AccessesBeforeTheWait) {
   EXPECT_EQ(race_of(kLoadX), early("Read", "Write"));
   EXPECT_EQ(race_of(std::string(kLoadX) + kWait), early("Read", "Write"));
   EXPECT_EQ(race_of(std::string(kWait) + kLoadX), "none");
-  // Triggering dependent kernels orders no accesses.
+  // A trigger of the dependent kernels orders no accesses.
   EXPECT_EQ(race_of(std::string("griddepcontrol.launch_dependents;\n") + kLoadX + kWait),
             early("Read", "Write"));
   // The accesses race even if the first kernel does not trigger its dependents.
@@ -885,8 +885,8 @@ TEST_F(PtxDependentLaunches, Three) {
   EXPECT_EQ(third(""), early("Read", "Write"));
 }
 
-// The reports for two operations on two streams, each a kernel, a copy or a fill, with other calls
-// between them.
+// Tests of two operations on two streams, each a kernel, a copy or a fill, with other calls between
+// them.
 class PtxCallRaces : public PtxGlobalRaces {
  protected:
   using Work = std::function<void(cudaStream_t)>;
