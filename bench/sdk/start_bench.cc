@@ -15,7 +15,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Returns the time of `measured()` in a new process, after `prepare()` [s].
+// Returns the time of `measured()` in a new process, after `prepare()` [s], or -1 if the process
+// fails.
 template <class Prepare, class Measured>
 double in_fresh_process(Prepare&& prepare, Measured&& measured) {
   int ends[2];

@@ -72,7 +72,7 @@ Tensor transposed(TensorView x) {
   }
   return y;
 }
-/// Returns the text, the bytes in hexadecimal and the sums of the lists.
+/// Returns the arguments as text: numbers as their sum, tensors as their number of elements.
 std::string described(std::string_view text, BytesView bytes, const ListView<double>& numbers,
                       const ListView<std::string_view>& words, Optional<TensorView> x,
                       const Optional<ListView<TensorView>>& tensors) {

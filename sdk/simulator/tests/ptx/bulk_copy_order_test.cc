@@ -216,8 +216,8 @@ TEST_F(PtxBulkCopyFaults, InitcheckFollowsReductions) {
   EXPECT_EQ(uses("cp.async.bulk.global.shared::cta.bulk_group", false), std::vector<std::string>{});
 }
 
-// An uninitialised byte of B makes a column of D uninitialised, and also the bytes to which the
-// column is copied.
+// Uninitialised elements of A or B make a row or a column of D uninitialised, and also the bytes to
+// which this row or column is copied.
 class PtxAsyncInit : public PtxBulkCopies {
  protected:
   // Returns the uses of uninitialised bits by a product, whose result D is copied to `b`. A is in

@@ -83,8 +83,8 @@ inline std::vector<uint64_t> values_of_all_kinds() {
 /// Returns the expected result of an instruction for its sources, all as bits.
 using Reference = std::function<uint64_t(uint64_t a, uint64_t b, uint64_t c)>;
 
-/// `instruction` has the operands %d, %a, %b and %c, as far as needed; `types` are the operands'
-/// types, for example {"u32", "u32", "u32"}.
+/// Base of the tests of instructions. `instruction` has the operands %d, %a, %b and %c, as far as
+/// needed; `types` are the operands' types, for example {"u32", "u32", "u32"}.
 class Instruction : public Ptx {
  protected:
   Instruction() = default;

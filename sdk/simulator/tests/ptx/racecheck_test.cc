@@ -466,7 +466,8 @@ TEST_F(PtxMemoryModel, ReductionsDoNotAcquire) {
   EXPECT_NE(of_two("red.global.add.u32 [%x+512], 1;"), "none");
 }
 
-// Unordered strong accesses to one word are not an error if they have the same size.
+// Unordered strong accesses to one word are reported at the level `info` only, unless their sizes
+// differ.
 TEST_F(PtxMemoryModel, StrongAccesses) {
   const auto strong = [&](const std::string& load, RaceLevel level) {
     return passes("st.relaxed.gpu.global.u32 [%x+512], 1;", "ld.relaxed.gpu.global.u32", "", level,

@@ -80,7 +80,8 @@ class PtxSteps : public ::testing::Test {
     run(simd_step, operation, mask, &state_);
     ASSERT_EQ(std::memcmp(&state_, expected.get(), sizeof(state_)), 0) << name << ' ' << i;
   }
-  // Compares all steps of a list on random lanes. Returns the number of steps with two versions.
+  // Compares the versions of all steps of a list on random lanes. Returns the number of steps with
+  // two versions.
   size_t compare(Simd list, const char* name) {
     const Steps steps = steps_of(list);
     size_t num_versions = 0;
