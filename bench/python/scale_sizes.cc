@@ -8,7 +8,7 @@
 
 namespace {
 
-// Processor time of this thread [s], which excludes other programs on the processor.
+// Returns the processor time of this thread [s], which excludes other programs on the processor.
 double now() {
   timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);

@@ -84,7 +84,7 @@ struct Framework {
   ~Framework() { TVMFFIEnvSetDLPackManagedTensorAllocator(nullptr, 0, nullptr); }
 };
 
-// The cost of the host's C functions alone, without kernkit's code; tvm-ffi's headers call the same
+// Measures the host's C functions alone, without kernkit's code; tvm-ffi's headers call the same
 // functions.
 void round_trip_in_c(benchmark::State& state) {
   static float data[1024];

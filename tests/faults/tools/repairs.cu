@@ -12,7 +12,7 @@ __device__ float sum_of_warp(float value) {
   return value;
 }
 
-// The sum over 128 threads. Every thread reads all of `sums`.
+// Returns the sum over 128 threads. Every thread reads all of `sums`.
 __device__ float sum_of_block(float value, float* sums) {
   value = sum_of_warp(value);
   if (threadIdx.x % 32 == 0) sums[threadIdx.x / 32] = value;

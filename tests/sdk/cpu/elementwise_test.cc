@@ -336,7 +336,7 @@ TEST_P(CpuElementwise, OnThreads) {
   }
 }
 
-// run_loop() stores the address of the machine in cached_machine; the inlined loop does not.
+// Returns whether the inlined loop computes y. run_loop() would change cached_machine.
 bool starts_at_once(const Machine& tested, int64_t n, float* y, const float* x) {
   detail::cached_machine = &tested;
   elementwise(n, kernels::Scale<float>{2}, y, x);

@@ -345,7 +345,7 @@ TEST_F(CudaRows, OffsetsOf64Bits) {
   munmap(memory, bytes);
 }
 
-// Consecutive reductions over a block, whose results every thread gets.
+// Reduces over a block three times in a row. Every thread gets the results.
 __global__ void reduce_block(float* sums, double* largest, const float* x) {
   const float value = x[threadIdx.x];
   sums[threadIdx.x] = cuda::block_sum(value) + cuda::block_sum(2 * value);

@@ -400,7 +400,7 @@ TEST_F(PtxConvert, FusedSumRoundsOnce) {
             0x4381u);
 }
 
-// .ftz of .f16: subnormal sources and results become zeros of the same sign.
+// Returns x after .ftz of .f16, which replaces a subnormal number by a zero of the same sign.
 uint64_t flushed_half(uint64_t x) {
   const uint64_t half = x & 0xffff;
   return (half & 0x7c00) == 0 ? half & 0x8000 : half;

@@ -238,7 +238,7 @@ class PtxGlobalRaces : public Ptx {
     EXPECT_EQ(error != cudaSuccess ? error : cudaDeviceSynchronize(), cudaSuccess) << fault();
     return text_of(check);
   }
-  // Two kernels: `writes` stores the first 32 elements, and `reads` loads these elements.
+  // Returns two kernels: `writes` stores the first 32 elements, and `reads` loads these elements.
   static std::string two_kernels() {
     std::string text = ".file 1 \"/src/raced.cu\"\n";
     for (const char* name : {"writes", "reads"}) {
