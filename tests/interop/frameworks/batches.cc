@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ops whose result for a batch differs from the results of its items, and ops whose result is not
-// new memory.
+// Ops whose result for a batch differs from the results for the items of the batch, and ops whose
+// result is not new memory.
 #include <string.h>
 
 #include <tuple>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The elementwise loop on the CPU, thread by thread: computes every element once, for all offsets.
+// The elementwise loop of CUDA, run on the CPU thread by thread: every element is computed once,
+// for all offsets.
 #include "kernkit/cuda/elementwise.cuh"
 
 #include <gtest/gtest.h>

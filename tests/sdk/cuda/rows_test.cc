@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loop over rows on the CPU, thread by thread: rows of every length at every offset.
+// The loop over rows of CUDA, run on the CPU thread by thread: rows of every length at every
+// offset.
 #include "kernkit/cuda/rows.cuh"
 
 #include <gtest/gtest.h>

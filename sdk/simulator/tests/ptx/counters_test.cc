@@ -33,7 +33,8 @@ class PtxCounters : public Ptx {
   }
 };
 
-// Returns the traffic as text: "1 of 32 lanes: 128 bytes, 4 sectors, 4 needed, 4 of the launch".
+// Returns the traffic as text, such as "1 of 32 lanes: 128 bytes, 4 sectors, 4 needed, 4 of the
+// launch".
 std::string text(const GlobalTraffic& t) {
   return std::to_string(t.requests) + " of " + std::to_string(t.lanes) +
          " lanes: " + std::to_string(t.bytes) + " bytes, " + std::to_string(t.sectors) +

@@ -366,7 +366,7 @@ TEST_F(PtxInit, SharedAndLocalMemory) {
               std::string::npos)
         << carried;
   }
-  // Each byte, and each bit, is tracked separately.
+  // Each byte and each bit of memory is tracked separately.
   EXPECT_EQ(bits(addresses + "st.shared.u8 [%q1+1], %v;\nld.shared.u32 %r, [%q1];"), 0xffff00ff);
   EXPECT_EQ(bits(addresses + "st.shared.u32 [%q1], %t;\nld.shared.u8 %r, [%q1];"), 0u);
   EXPECT_EQ(bits(addresses + "st.shared.u32 [%q1], %t;\nld.shared.s16 %r, [%q1];"), 0xffffff00);
