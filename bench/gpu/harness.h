@@ -20,7 +20,7 @@ namespace kernkit::bench {
 /// Returns the reason why no row can run, such as a missing device, or "" if a device exists.
 const std::string& no_device();
 
-/// Device memory of one row. The constructor throws RuntimeError if there is not enough memory.
+/// Device memory of one row. The constructor throws RuntimeError if cudaMalloc() fails.
 class DeviceArray {
  public:
   explicit DeviceArray(int64_t bytes) : bytes_(bytes) {
@@ -47,8 +47,8 @@ class DeviceArray {
 /// Length of a period [bytes]: a multiple of every element size, and not a power of two.
 inline constexpr int64_t kPeriod = 16 * 65521;
 
-/// A period of elements of T from 1 to 30, in an order that depends on `seed`. No element is zero;
-/// sums and doubles are exact in every dtype.
+/// Returns a period of elements of T from 1 to 30, in an order that depends on `seed`. Twice an
+/// element, and the sum of two elements, are exact in every dtype.
 template <class T>
 std::vector<T> period_of(int seed) {
   std::vector<T> values(kPeriod / sizeof(T));
@@ -64,14 +64,16 @@ std::vector<unsigned char> bytes_of(const std::vector<T>& values) {
   return std::vector<unsigned char>(first, first + values.size() * sizeof(T));
 }
 
-/// Returns the time of one launch [seconds]. Cold: the median of 16 launches, each after a write of
-/// twice the size of the second-level cache; the host waits once at the end. Hot: the mean of 64
-/// launches in a graph that is replayed.
+/// How time_of() measures. kCold: the median of 16 launches, each after a write of twice the size
+/// of the second-level cache; the host waits once at the end. kHot: the mean of 64 launches in a
+/// graph, replayed after one warm-up.
 enum class Caches { kCold, kHot };
+/// Returns the time of one launch [seconds].
 double time_of(const std::function<void(cudaStream_t)>& launch, Caches caches);
 
 /// Returns the copy rate for arrays of this size [bytes read and written per second]: the rate of
-/// cudaMemcpyAsync or of a copy kernel, whichever is faster. Measured once per process.
+/// cudaMemcpyAsync or of a copy kernel, whichever is faster. Measured once per process for each
+/// size and state of the caches.
 double copy_rate(int64_t bytes, Caches caches);
 
 /// Runs one row: reports why the row cannot run, or verifies the result, measures the time and

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same op by other implementations: CUB's transform, and the kernel of tvm-ffi's guide, with
-// one element per thread.
+// Other implementations of an elementwise op: CUB's transform, and the kernel of tvm-ffi's guide,
+// which computes one element per thread.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -73,8 +73,8 @@ auto prepared(Op op, Launch launch) {
   };
 }
 
-/// Registers the rows of an op: `call(stream, n, out, in...)` for kernkit, `op` for other
-/// implementations.
+/// Registers the rows of an op. The row of kernkit runs `call(stream, n, out, in...)`; the rows of
+/// other implementations apply `op`.
 template <class T, int kInputs, class Op, class Call>
 void add_op(const char* name, Op op, Call call) {
   Message row;

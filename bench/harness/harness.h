@@ -58,8 +58,8 @@ inline unsigned char* array(int which, int64_t bytes) {
 }
 
 /// The length of the random sequence that an array repeats [bytes]: a multiple of every element
-/// size, and not a power of two. Values are 1 to 30; sums and doubles of such values are exact in
-/// every dtype.
+/// size, and not a power of two. Values are 1 to 30; twice a value, and the sum of two values, are
+/// exact in every dtype.
 inline constexpr int64_t kPeriod = 16 * 4099;
 template <class T>
 std::vector<T> random_period(unsigned seed) {
@@ -108,8 +108,8 @@ class Borrowed {
   DLTensor dl_{};
 };
 
-/// The row (first) and the size (second) of the inputs and the verified output that are in the
-/// arrays.
+/// The row (first) and the array size in bytes (second) of the inputs and the verified output that
+/// the arrays contain.
 inline std::pair<int, int64_t> verified{-1, 0};
 /// Number of rows that add_sizes() has numbered.
 inline int number_of_rows = 0;

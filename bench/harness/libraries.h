@@ -45,8 +45,8 @@ inline KernkitFunction load_op(const std::string& library, const char* op) {
   return load_alone(library, op);
 }
 
-/// Registers <what>/<compiler>/kernkit and <what>/<compiler>/tvm-ffi. `run` is called with the name
-/// of the op's library in ops/; `suffix_of_kernkit` is the suffix of kernkit's library.
+/// Registers <group>/<compiler>/kernkit and <group>/<compiler>/tvm-ffi. `run` is called with the
+/// name of the op's library in ops/. `suffix_of_kernkit` ends the name of kernkit's library.
 template <class Run>
 void add_pair(const char* group, const std::string& op, Run run, bool manual_time = false,
               const std::string& suffix_of_kernkit = "_kernkit") {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Eigen selects instructions at compile time, so the program runs only on processors like that of
-// the build machine.
+// Eigen selects instructions at compile time: the program runs only on processors that support the
+// instructions of the build machine.
 #include <Eigen/Core>
 
 #include "peers.h"

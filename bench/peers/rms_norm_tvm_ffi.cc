@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rms_norm on tvm-ffi's own headers, for comparison: the same checks, dtypes and results, in plain
-// loops.
+// rms_norm on tvm-ffi's own headers, for comparison: the checks, dtypes and results of kernkit's
+// rms_norm, in plain loops.
 #include <tvm/ffi/function.h>
 #include <tvm/ffi/optional.h>
 

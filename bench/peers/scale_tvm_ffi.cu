@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // scale.cu on tvm-ffi's own headers, for comparison: the CUDA kernel of tvm-ffi's guide in one
-// file, with scale's dtypes. Three errors of the guide are corrected: the 32-bit index, empty
-// tensors, unchecked launches.
+// file, with scale's dtypes. Three errors of the guide are corrected: the 32-bit index, launches
+// for empty tensors, and unchecked launches.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <tvm/ffi/extra/c_env_api.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// sum_of_seven on tvm-ffi's own headers, for comparison, with the same four checks of each
-// argument.
+// sum_of_seven on tvm-ffi's own headers, for comparison, with the four checks of each argument that
+// kernkit's sum_of_seven makes.
 #include <tvm/ffi/container/tensor.h>
 #include <tvm/ffi/error.h>
 #include <tvm/ffi/function.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C++ functions of scale_sizes.py: copies, and the function of a library by its symbol.
+// C++ functions of scale_sizes.py that time copies and calls of a library's `scale`.
 #include <dlpack/dlpack.h>
 #include <time.h>
 
@@ -8,7 +8,7 @@
 
 namespace {
 
-// Processor time of this thread [s], which excludes other programs on the processor.
+// Returns the processor time of this thread [s], which excludes other programs on the processor.
 double now() {
   timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);

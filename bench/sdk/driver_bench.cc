@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cost of a launch on the simulator by the driver's API, compared with the runtime's API. Both
-// launch the same function, one thread of a kernel without an operation, and then synchronise.
+// The cost of a launch on the simulator by the driver's API, compared with the runtime's API. Each
+// call launches one thread of the same empty kernel, and then synchronises.
 #include <benchmark/benchmark.h>
 #include <cuda.h>
 #include <cuda_runtime.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Measures the time of a call with the hook disabled, with a log, with the trace, and with
 // recordings of several sizes. Each row loads a copy of the library of the kernels, whose hook
-// reads the environment when it is loaded. The row `off` is the ceiling of the others.
+// reads the environment when it is loaded. Row `off`, with the hook disabled, is the baseline.
 #include <benchmark/benchmark.h>
 #include <dlfcn.h>
 #include <stdlib.h>

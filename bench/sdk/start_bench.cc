@@ -15,7 +15,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Returns the time of `measured()` in a new process, after `prepare()` [s].
+// Returns the time of `measured()` in a new process, after `prepare()` [s], or -1 if the process
+// fails.
 template <class Prepare, class Measured>
 double in_fresh_process(Prepare&& prepare, Measured&& measured) {
   int ends[2];
@@ -50,7 +51,7 @@ void load_library(benchmark::State& state, const std::string& library) {
   }
 }
 
-// Loads the library and all libraries that it requires.
+// Loads the library and all libraries that it requires into a process without a host.
 void load_all(benchmark::State& state, const std::string& library) {
   for (auto _ : state) {
     record(state,

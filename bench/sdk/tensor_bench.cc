@@ -55,7 +55,7 @@ ffi::Tensor peer_nd_alloc() {
   return ffi::Tensor::FromNDAlloc(Alloc(), {32, 32}, kFloat32, kCpu);
 }
 
-// A minimal allocator of a framework.
+// A minimal framework allocator, which is set while the object exists.
 struct Framework {
   static int allocate(DLTensor* prototype, DLManagedTensorVersioned** out, void*,
                       void (*)(void*, const char*, const char*)) {
@@ -84,7 +84,7 @@ struct Framework {
   ~Framework() { TVMFFIEnvSetDLPackManagedTensorAllocator(nullptr, 0, nullptr); }
 };
 
-// The cost of the host's C functions alone, without kernkit's code; tvm-ffi's headers call the same
+// Measures the host's C functions alone, without kernkit's code; tvm-ffi's headers call the same
 // functions.
 void round_trip_in_c(benchmark::State& state) {
   static float data[1024];

@@ -29,7 +29,7 @@ struct Add {
 /// z = x + y, elementwise.
 ///
 /// x: a dtype of AddTypes, any shape, contiguous, on the CPU or a CUDA device. y and z: like x. z
-/// may be x or y itself, but may not overlap them otherwise; x and y may overlap. On the CPU,
+/// may be x or y itself, but must not overlap x or y otherwise; x and y may overlap. On the CPU,
 /// returns when the results are written; on a CUDA device, enqueues a kernel in the caller's
 /// current stream (get_cuda_stream()) and does not wait. Empty tensors are only checked. Throws
 /// TypeError (dtype), ValueError (shape, device, layout, overlap), RuntimeError (CUDA fails, or a

@@ -55,11 +55,11 @@ struct FusedAddRmsNorm {
 /// weight[j]. In a transformer, one layer adds x to the residual stream, and the next layer reads
 /// the norm y.
 ///
-/// x: [n, d], a dtype of FusedAddRmsNormTypes, rows any distance apart, on the CPU or a CUDA
-/// device. residual: like x. sum and y: like x, contiguous, apart from each other; either may be x
-/// or residual itself, but may not overlap them otherwise. weight: [d], dtype and device of x,
-/// contiguous, apart from sum and y; without a weight, each factor is 1. eps is narrowed to float32
-/// unless x is float64.
+/// x: [n, d], a dtype of FusedAddRmsNormTypes, any row stride, on the CPU or a CUDA device.
+/// residual: like x. sum and y: like x, contiguous, without overlap with each other; sum or y may
+/// be x or residual itself, but must not overlap x or residual otherwise. weight: [d], dtype and
+/// device of x, contiguous, without overlap with sum and y; without a weight, each factor is 1. eps
+/// is narrowed to float32 unless x is float64.
 ///
 /// On the CPU, returns when the results are written; on a CUDA device, enqueues a kernel in the
 /// caller's current stream (get_cuda_stream()) and does not wait. Empty tensors are only checked.

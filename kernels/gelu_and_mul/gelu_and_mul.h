@@ -36,8 +36,8 @@ struct GeluAndMul {
 /// math::gelu(), whose comment lists special values. Source: Shazeer, "GLU Variants Improve
 /// Transformer", 2020.
 ///
-/// x: [n, 2 * d], a dtype of GeluAndMulTypes, rows any distance apart, on the CPU or a CUDA device.
-/// y: [n, d], dtype and device of x, contiguous; it may not overlap x.
+/// x: [n, 2 * d], a dtype of GeluAndMulTypes, any row stride, on the CPU or a CUDA device. y: [n,
+/// d], dtype and device of x, contiguous; y must not overlap x.
 ///
 /// On the CPU, returns when the results are written; on a CUDA device, enqueues a kernel in the
 /// caller's current stream (get_cuda_stream()) and does not wait. Empty tensors are only checked.

@@ -12,8 +12,7 @@ namespace kernkit::kernels {
 using LayerNormTypes = floating;
 
 /// The arithmetic of the CPU and CUDA code: results are computed in compute_t<T> and rounded once.
-/// The variance is computed from the differences from the mean, so that a large mean costs no
-/// digits.
+/// The variance is computed from the differences from the mean, so a large mean costs no digits.
 template <class T>
 struct LayerNorm {
   using C = compute_t<T>;
@@ -57,11 +56,11 @@ struct LayerNorm {
 /// the variance is the mean of the d squared differences. Source: Ba, Kiros and Hinton, "Layer
 /// Normalization", 2016.
 ///
-/// x: [n, d], a dtype of LayerNormTypes, rows any distance apart, on the CPU or a CUDA device. y:
-/// like x, contiguous; it may be x itself, but may not overlap it otherwise. weight, bias: [d],
-/// dtype and device of x, contiguous, apart from y; without weight and bias, each factor is 1 and
-/// each term 0. A bias without a weight is a ValueError. eps is narrowed to float32 unless x is
-/// float64.
+/// x: [n, d], a dtype of LayerNormTypes, any row stride, on the CPU or a CUDA device. y: like x,
+/// contiguous; y may be x itself, but must not overlap x otherwise. weight, bias: [d], dtype and
+/// device of x, contiguous, without overlap with y; without a weight, each factor is 1, and without
+/// a bias, each term is 0. A bias without a weight raises ValueError. eps is narrowed to float32
+/// unless x is float64.
 ///
 /// On the CPU, returns when the results are written; on a CUDA device, enqueues a kernel in the
 /// caller's current stream (get_cuda_stream()) and does not wait. Empty tensors are only checked.

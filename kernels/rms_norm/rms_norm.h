@@ -48,9 +48,9 @@ struct RmsNorm {
 /// y[i, j] = x[i, j] / sqrt(mean of the squares of row i + eps) * weight[j]. Source: Zhang and
 /// Sennrich, "Root Mean Square Layer Normalization", 2019.
 ///
-/// x: [n, d], a dtype of RmsNormTypes, rows any distance apart, on the CPU or a CUDA device. y:
-/// like x, contiguous; it may be x itself, but may not overlap it otherwise. weight: [d], dtype and
-/// device of x, contiguous, apart from y; without a weight, each factor is 1. eps is narrowed to
+/// x: [n, d], a dtype of RmsNormTypes, any row stride, on the CPU or a CUDA device. y: like x,
+/// contiguous; y may be x itself, but must not overlap x otherwise. weight: [d], dtype and device
+/// of x, contiguous, without overlap with y; without a weight, each factor is 1. eps is narrowed to
 /// float32 unless x is float64.
 ///
 /// On the CPU, returns when the results are written; on a CUDA device, enqueues a kernel in the

@@ -10,7 +10,7 @@ namespace kernkit::kernels {
 
 using RmsNormFp8Types = types<float16, bfloat16, float>;
 
-/// The largest number of float8_e4m3fn.
+/// The largest finite float8_e4m3fn.
 inline constexpr float kLargestFp8 = 448;
 /// The smallest scale of a row. If the largest magnitude of a row of the norm is below 1 / 512, the
 /// row's float8 results stay below kLargestFp8.
@@ -54,14 +54,14 @@ struct RmsNormFp8 {
   }
 };
 
-/// y[i, j] * scale[i] = rms_norm of x with weight and eps (see rms_norm()), but for the rounding to
-/// float8: scale[i] is the largest magnitude of row i of the norm / 448, at least 1 / (448 * 512).
-/// A row of x with NaN or infinity has NaN for its scale and results.
+/// y[i, j] * scale[i] = rms_norm of x with weight and eps (see rms_norm()), except for the rounding
+/// of y to float8: scale[i] is the largest magnitude of row i of the norm / 448, at least 1 / (448
+/// * 512). If a row of x contains NaN or infinity, its scale and results are NaN.
 ///
-/// x: [n, d], a dtype of RmsNormFp8Types, rows any distance apart, on the CPU or a CUDA device. y:
-/// [n, d] of float8_e4m3fn, scale: [n] of float32, weight: [d] of x's dtype, all contiguous, on x's
-/// device. y and scale must not overlap any other argument. eps is narrowed to float32. For d = 0,
-/// scale is not written.
+/// x: [n, d], a dtype of RmsNormFp8Types, any row stride, on the CPU or a CUDA device. y: [n, d] of
+/// float8_e4m3fn, scale: [n] of float32, weight: [d] of x's dtype, all contiguous, on x's device. y
+/// and scale must not overlap any other argument. eps is narrowed to float32. For d = 0, scale is
+/// not written.
 ///
 /// On the CPU, returns when the results are written; on a CUDA device, enqueues a kernel in the
 /// caller's current stream (get_cuda_stream()) and does not wait. Empty tensors are only checked.

@@ -24,8 +24,8 @@ struct Scale {
 
 /// y = x * factor, elementwise. `factor` is narrowed to float32 unless x is float64.
 ///
-/// x: a dtype of ScaleTypes, any shape, contiguous, on the CPU or a CUDA device. y: like x; it may
-/// be x itself, but may not overlap it otherwise. On the CPU, returns when the results are written;
+/// x: a dtype of ScaleTypes, any shape, contiguous, on the CPU or a CUDA device. y: like x; y may
+/// be x itself, but must not overlap x otherwise. On the CPU, returns when the results are written;
 /// on a CUDA device, enqueues a kernel in the caller's current stream (get_cuda_stream()) and does
 /// not wait. Empty tensors are only checked. Throws TypeError (dtype), ValueError (shape, device,
 /// layout, overlap), RuntimeError (CUDA fails, or a CUDA tensor in a library without CUDA).

@@ -42,8 +42,8 @@ struct Softmax {
 /// y[i, j] = exp(x[i, j]) / sum of exp of row i. A row with NaN or infinity, and a row of -infinity
 /// only, has NaN in the same places as in PyTorch.
 ///
-/// x: [n, d], a dtype of SoftmaxTypes, rows any distance apart, on the CPU or a CUDA device. y:
-/// like x, contiguous; it may be x itself, but may not overlap it otherwise.
+/// x: [n, d], a dtype of SoftmaxTypes, any row stride, on the CPU or a CUDA device. y: like x,
+/// contiguous; y may be x itself, but must not overlap x otherwise.
 ///
 /// On the CPU, returns when the results are written; on a CUDA device, enqueues a kernel in the
 /// caller's current stream (get_cuda_stream()) and does not wait. Empty tensors are only checked.

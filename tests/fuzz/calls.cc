@@ -4,8 +4,9 @@
 // an error that names the op, and leave tensors and the result unchanged; an accepted call must
 // give the correct result; and a call with valid arguments must be accepted.
 //
-// With clang -fsanitize=fuzzer a fuzzer chooses. Otherwise: calls [--calls N] [--seconds S] [--host
-// LIBTVM_FFI] makes random choices. KERNKIT_FUZZ_HOST has the meaning of --host.
+// A build with clang's -fsanitize=fuzzer takes the input from the fuzzer. Otherwise, the program
+// `calls [--calls N] [--seconds S] [--host LIBTVM_FFI]` makes random choices. KERNKIT_FUZZ_HOST has
+// the meaning of --host.
 #include <dlfcn.h>
 
 #include <chrono>
@@ -84,7 +85,8 @@ struct Outcome {
   KernkitAny result{};
 };
 
-// `names`: the names of the arguments, separated by spaces.
+// Calls the op, rarely with another number of arguments, and checks the error and the effects of a
+// rejected call. `names`: the names of the arguments, separated by spaces.
 Outcome call(KernkitFunction function, const char* op, const char* names,
              std::vector<KernkitAny> args, Values* values, bool needs_host = false) {
   auto count = static_cast<int32_t>(args.size());
@@ -119,7 +121,7 @@ std::vector<T> elements(const std::vector<char>& data) {
   return result;
 }
 
-// y = op(a, b) in `compute`, rounded once; NaN equals NaN.
+// Checks that y = op(a, b), computed in compute_t<T> and rounded once. NaN equals NaN.
 template <class T, class Op>
 void check_elements(const TestTensor& y, const TestTensor& a, const TestTensor& b, const Op& op) {
   using Compute = kernkit::compute_t<T>;

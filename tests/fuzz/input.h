@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns fuzzer input into choices; when it runs out, every choice is the default.
+// Turns fuzzer input into choices. After the end of the input, every choice is 0.
 #pragma once
 
 #include <cstddef>

@@ -23,7 +23,8 @@ using kernkit::Optional;
 using kernkit::Tensor;
 using kernkit::TensorView;
 
-/// Returns the sum of all arguments.
+/// Returns the sum of n, the sizes, the factors, the elements of bias, the lengths of the texts and
+/// the numbers of elements of `more`.
 inline double weigh(kernkit::ShapeView sizes, ListView<double> factors, ListView<TensorView> more,
                     ListView<std::string_view> texts, Optional<TensorView> bias, uint64_t n) {
   double sum = static_cast<double>(n);

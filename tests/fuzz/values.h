@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Valid and invalid arguments, which exist during a call.
+// Values: creates valid and invalid arguments, and owns their objects during a call.
 #pragma once
 
 #include <deque>

@@ -10,8 +10,8 @@
 namespace kernkit::gpu {
 namespace {
 
-// The period divides no power of two, so that an access to a wrong address yields a different
-// value.
+// No power of two is a multiple of the period, so an index that wraps at 2^31 or 2^32 accesses a
+// different value.
 constexpr int64_t kPeriod = (1 << 18) - 5;
 
 // n elements in device memory, with contents that repeat after kPeriod elements.
@@ -81,8 +81,7 @@ class GpuLarge : public GpuTest {
  protected:
   using T = typename Op::Element;
 
-  // With `x_first` = 1 the pointers have different alignments, so that the kernel uses its slow
-  // path.
+  // With `x_first` = 1 the pointers have different alignments, so the kernel uses its slow path.
   void run(int64_t n, int64_t x_first) {
     const auto needed = static_cast<size_t>(n + 1) * sizeof(T) * (Op::kBinary ? 3 : 2);
     size_t available = 0, total = 0;

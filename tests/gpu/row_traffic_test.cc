@@ -156,9 +156,9 @@ TYPED_TEST(GpuRowTraffic, SiluAndMul) {
   });
 }
 
-// A thread handles the same elements at any alignment of a row, so that the results have the same
-// bits. Lanes that load single elements are therefore 16 bytes apart, and a sector is moved for
-// each pair of lanes.
+// A thread handles the same elements at any alignment of a row, so the results have the same bits.
+// Lanes that load single elements are therefore 16 bytes apart, and a sector is moved for each pair
+// of lanes.
 TYPED_TEST(GpuRowTraffic, RowsThatAreNotAligned) {
   std::string over;
   this->sweep([this, &n = this->n, &d = this->d, s = this->s, &over] {

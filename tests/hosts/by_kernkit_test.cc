@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A C++ program whose host is kernkit: Module calls a library built with kernkit and one built on
-// tvm-ffi's own headers. The first argument selects when and how tvm_ffi is loaded:
+// A C++ program whose host is kernkit: Module calls a library built with kernkit and a library
+// built on tvm-ffi's own headers. The first argument selects when and how tvm_ffi is loaded:
 //   alone            never
 //   global, local    first, RTLD_GLOBAL or RTLD_LOCAL
 //   later            after kernkit's library was loaded and served by the runtime

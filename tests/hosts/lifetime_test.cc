@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lifetimes: each case runs in a process of its own, which must exit with code 0. With a second
-// argument tvm_ffi is the host, and the third argument is the library.
+// Lifetimes: each case runs in a process of its own, which must exit with code 0. With two
+// arguments, tvm_ffi is the host, and the second argument is the library.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>

@@ -32,7 +32,7 @@ class Add : public ::testing::Test {
  protected:
   // Returns the expected sum. Integers wrap. Floats are added in double and then rounded as
   // documented in add.h, to the type of the arithmetic and to T. double has more than twice the
-  // digits of float32, so that the rounding to double does not change the next rounding.
+  // digits of float32, so the rounding to double does not change the next rounding.
   static T expected(T x, T y) {
     if constexpr (std::is_integral_v<T>) {
       return static_cast<T>(static_cast<uint64_t>(x) + static_cast<uint64_t>(y));
@@ -107,7 +107,7 @@ TYPED_TEST(Add, SpecialValues) {
     }
   }
   if constexpr (sizeof(TypeParam) == 2 && !std::is_integral_v<TypeParam>) {
-    // Sums of these values are around the limit of infinity: the largest number plus half a step.
+    // Sums of these values are near the overflow limit: the largest number plus half a step.
     for (const float value : {65504.0f, 16.0f, 15.99f, 0x1p-24f, 0x1.fep127f, 0x1p119f}) {
       values.push_back(TypeParam(value));
     }

@@ -144,8 +144,8 @@ TEST_P(CudaCalls, EmptyLaunchesNothing) {
   EXPECT_TRUE(runtime.launches().empty());
 }
 
-// Each runtime call fails in turn. Each case uses another device, so that the op queries the
-// device's limits as in a new process.
+// Each runtime call fails in turn. Each case uses a new device, so the op queries the device's
+// limits as in a new process.
 TEST_P(CudaCalls, FailureAtEveryCall) {
   CudaRuntime runtime(std::vector<CudaDevice>(64));
   static int fresh = 1;  // limits are queried once for each device
@@ -292,7 +292,7 @@ bool same(const T* a, const T* b, int64_t n) {
   return std::memcmp(a, b, static_cast<size_t>(n) * sizeof(T)) == 0;
 }
 
-// The .cu files give the same results as the .cc files, at every edge of packs and tiles.
+// Expects that the .cu files give the results of the .cc files, at every edge of packs and tiles.
 template <class T, class Call>
 void expect_same_as_cpu(const Call& call) {
   for (const int64_t n : {1, 15, 16, 17, 2048, 4096 + 3, 8192 + 16}) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Row kernels on the CPU, and their CUDA implementations run in the simulator, compiled for fibers
-// or as PTX. The reference is the formula in long double. The last tests are of rejected calls.
+// or as PTX. The reference is the formula in long double. The last tests make calls that must be
+// rejected.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -61,7 +62,7 @@ struct Tensor : testing::HostTensor<T> {
     }
     return values;
   }
-  // The tensor with shape [d] instead of [1, d].
+  // Changes the tensor's shape from [1, d] to [d], and returns a view of the tensor.
   TensorView vector(const char* name) {
     this->dl()->ndim = 1;
     this->dl()->shape[0] = d;

@@ -32,8 +32,9 @@ class Scale : public ::testing::Test {
  protected:
   using Compute = compute_t<T>;
 
-  // Returns the expected product, which is exact in double, after the roundings documented in
-  // scale.h: of the factor, of the product, to T.
+  // Returns the expected result after the roundings documented in scale.h: the factor and the
+  // product are rounded to the type of the arithmetic, and the result to T. double holds the exact
+  // product.
   static T expected(T x, double factor) {
     const double narrowed = testing::decode(testing::round_to<Compute>(factor));
     const double product = testing::decode(x) * narrowed;

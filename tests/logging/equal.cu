@@ -2,7 +2,7 @@
 // Kernels with planted faults, which tests/logging/test_equal_replays.py finds by the steps of
 // docs/my-kernel-crashed.md. centre() reads an element of shared memory before a store to the
 // element, for n = 1 modulo 1024; share() lacks a barrier. The executor fills shared memory with
-// the same byte and orders threads in the same way in each run, so that the wrong results repeat.
+// the same byte and orders threads in the same way in each run, so the wrong results repeat.
 #include "equal.h"
 #include "kernkit/cuda/check.h"
 #include "kernkit/cuda/device_guard.h"

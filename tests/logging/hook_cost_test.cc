@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// If no environment variable requests the log, the trace or recordings, the hook takes at most two
-// instructions of a call. The test counts single steps of a child process.
+// If no environment variable requests the log, the trace or recordings, the hook adds at most two
+// instructions to a call. The test counts single steps of a child process.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ KernkitFunction load(const char* library, const char* symbol) {
   return reinterpret_cast<KernkitFunction>(handle == nullptr ? nullptr : dlsym(handle, symbol));
 }
 
-// Returns the number of instructions of a call with a tensor and a number, or with a tensor.
+// Returns the number of instructions of a call with a tensor and, for two arguments, a number.
 int64_t steps(const char* library, const char* symbol, int32_t num_args) {
   const KernkitFunction function = load(library, symbol);
   float number = 1;

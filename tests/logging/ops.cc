@@ -72,7 +72,7 @@ Tensor transposed(TensorView x) {
   }
   return y;
 }
-/// Returns the text, the bytes in hexadecimal and the sums of the lists.
+/// Returns the arguments as text: numbers as their sum, tensors as their number of elements.
 std::string described(std::string_view text, BytesView bytes, const ListView<double>& numbers,
                       const ListView<std::string_view>& words, Optional<TensorView> x,
                       const Optional<ListView<TensorView>>& tensors) {
@@ -90,8 +90,8 @@ std::string described(std::string_view text, BytesView bytes, const ListView<dou
 }
 double apply(const kernkit::Function& f, double x) { return f(x).cast<double>(); }
 
-/// y = x[:, :d] * x[:, d:] + weight, with planted faults: a call with an x above 1000 aborts, and
-/// in one of the two libraries the product of negative numbers is wrong.
+/// y = x[:, :d] * x[:, d:] + weight, with planted faults: a call aborts if an element of x[:, :d]
+/// is above 1000, and in one of the two libraries the product of two negative numbers is wrong.
 void gated(TensorView y, TensorView x, TensorView weight) {
   const int64_t d = y.size(1);
   for (int64_t i = 0; i < y.size(0); ++i) {
@@ -111,7 +111,7 @@ void gated(TensorView y, TensorView x, TensorView weight) {
   }
 }
 
-/// y = the sums of the rows of x, with the same planted fault.
+/// y = the sums of the rows of x. The planted fault omits negative elements.
 void row_sums(TensorView y, TensorView x) {
   for (int64_t i = 0; i < x.size(0); ++i) {
     float sum = 0;

@@ -4,7 +4,7 @@
 
 #include "kernkit/tensor.h"
 
-/// y[i] = x[i + 1].
+/// y[i] = x[i + 1], with a planted fault for the last i.
 void shift(kernkit::TensorView y, kernkit::TensorView x);
-/// y = x.
+/// y = x, with the planted fault y += x.
 void total(kernkit::TensorView y, kernkit::TensorView x);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Selects the active mutant among those that run.py wrote into the sources: the mutant of
-// KERNKIT_MUTANT, or none. KERNKIT_MUTANTS_SEEN names a file for the numbers of the reached
-// mutants.
+// Selects the active mutant among the mutants that run.py wrote into the sources: the mutant with
+// the number in KERNKIT_MUTANT, or none. KERNKIT_MUTANTS_SEEN names a file for the numbers of the
+// reached mutants.
 #pragma once
 
 #include <stdio.h>

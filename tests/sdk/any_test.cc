@@ -82,7 +82,7 @@ TEST(AnyView, CastChecks) {
   EXPECT_STREQ((formatted << AnyView(3) << ", " << Any("x")).c_str(), "int 3, str \"x\"");
 }
 
-// An object has no read-only flag, so a read-only tensor is not converted silently.
+// An argument has no read-only flag, so a read-only tensor is passed by read_only_view() only.
 TEST(AnyView, ReadOnlyTensor) {
   float data[2] = {1, 2};
   int64_t shape[1] = {2};

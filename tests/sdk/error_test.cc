@@ -27,7 +27,7 @@ TEST(Error, Parts) {
   EXPECT_STREQ(error.what(), "ValueError: n: must be positive");
   EXPECT_STREQ(error.location().file, "file.cc");
   EXPECT_EQ(error.location().line, 12);
-  const Where former = error.where();  // the former names
+  const Where former = error.where();  // Where and where() are the former names
   EXPECT_EQ(former.line, 12);
 }
 

@@ -63,8 +63,8 @@ struct Object {
 };
 static_assert(offsetof(Object<DLTensor>, cell) == sizeof(KernkitObject));
 
-// Calls a function. Returns "nothing" if it returns 0, or the error of this call, never of an
-// earlier call, if it returns -1.
+// Calls a function. Returns "nothing" if the function returns 0. If the function returns -1,
+// returns the error of this call, never the error of an earlier call.
 inline std::string error(KernkitFunction function, const Args& args) {
   detail::last_error() = Error("stale", "");
   ops::received = "not called";

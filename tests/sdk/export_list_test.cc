@@ -110,7 +110,7 @@ TEST_F(Export, Lists) {
   for (int i = 0; i < 20; ++i) ints[i] = integer(i);
   const int64_t sizes[] = {7};
   const Object<KernkitShapeCell> shape(kKernkitShape, {sizes, 1});
-  // 16 integers fit without an allocation, 17 do not.
+  // 16 integers fit without an allocation; 17 integers do not.
   const Object<KernkitSeqCell> three(kKernkitArray, {ints, 3, 3, nullptr});
   const Object<KernkitSeqCell> sixteen(kKernkitArray, {ints, 16, 16, nullptr});
   const Object<KernkitSeqCell> seventeen(kKernkitList, {ints, 17, 20, nullptr});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results of exported functions, and tensors that they keep.
+// Results of exported functions, and tensors that the functions keep.
 #include <tuple>
 
 #include "export_fixture.h"
@@ -19,8 +19,8 @@ bool returns_bool() { return true; }
 std::string returns_str() { return "text"; }
 std::tuple<int64_t, Tensor> returns_pair(Tensor x) { return {7, x}; }
 
-// Results of a tensor and a value that cannot be returned: without a host, a str or a list cannot
-// be created.
+// Functions whose results are a tensor and a value that cannot be returned: without a host, no str
+// or list can be created.
 std::tuple<Tensor, std::string> and_str(Tensor x) { return {x, "text"}; }
 std::tuple<Tensor, uint64_t> and_too_large(Tensor x) { return {x, uint64_t{1} << 63}; }
 std::tuple<Tensor, Tensor, Tensor> and_undefined(Tensor x) { return {x, x, Tensor()}; }

@@ -61,8 +61,7 @@ TYPED_TEST(Float, EveryPatternReadsBack) {
   }
 }
 
-// Tests each element, the midpoint to the next element, and the adjacent float32 numbers of each of
-// these.
+// Tests each element, the midpoint to the next element, and the adjacent float32 numbers of both.
 TYPED_TEST(Float, RoundsAtEveryBoundary) {
   const float kInf = std::numeric_limits<float>::infinity();
   for (uint32_t bits = 0; bits < TestFixture::kInfinity; ++bits) {
@@ -80,8 +79,8 @@ TYPED_TEST(Float, RoundsAtEveryBoundary) {
   }
 }
 
-// Tests 2^32 / 1021 floats. Since the step is prime, they have every exponent and all kinds of
-// mantissas, including NaN.
+// Tests 2^32 / 1021 floats. Since the step is prime, the floats have every exponent and all kinds
+// of mantissas, including NaN.
 TYPED_TEST(Float, RoundsAllOverFloat32) {
   for (uint64_t bits = 0; bits < uint64_t{1} << 32; bits += 1021) {
     const auto x = copy_bits<float>(static_cast<uint32_t>(bits));

@@ -44,8 +44,8 @@ inline int fail(const char* kind, const char* message) {
   return -1;
 }
 
-/// A tensor object with the layout of tvm_ffi's TensorObj. Like tvm_ffi, it accepts any version and
-/// drops the flags.
+/// A tensor object with the layout of tvm_ffi's TensorObj. Like tvm_ffi, make() accepts any version
+/// and drops the flags.
 template <class Managed>
 struct TensorObject {
   KernkitObject header;

@@ -37,7 +37,7 @@ double ulp_of(double value) {
 }
 
 // Returns an error in units in the last place of `scale`. The error is infinite if exactly one
-// value is NaN, or if `exact` is an infinity and `result` is not. A value that rounds to infinity
+// value is NaN, or if `exact` is an infinity and `result` differs from it. A `result` of infinity
 // is treated as the float that would follow the largest float.
 double error_of(float result, double exact, double scale) {
   if (std::isnan(exact) || std::isnan(result)) {
@@ -69,7 +69,7 @@ float Function(float x) {
   return Op{}(x);
 }
 
-// Returns the largest error for every step-th float, computed by all threads.
+// Returns the largest error for every step-th float, computed by one thread per processor.
 template <class Op>
 Worst worst_of(const Op& op, bool of_x) {
   const unsigned count = std::max(1u, std::thread::hardware_concurrency());

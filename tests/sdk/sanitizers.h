@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a test is compiled with AddressSanitizer: TEST_WITH_ASAN.
+// Defines TEST_WITH_ASAN if a test is compiled with AddressSanitizer.
 #pragma once
 
 #include "kernkit/base/asan.h"

@@ -13,7 +13,7 @@
 namespace kernkit {
 
 /// Returns the number of instructions that a child process executes for call(), plus a constant
-/// number for the start and the end of the child; -1 if the process may not trace another process.
+/// number for the start and the end of the child; -1 if the child cannot be traced or fails.
 template <class Call>
 int64_t single_steps(const Call& call) {
   (void)syscall(SYS_getpid);  // resolves the symbol before the child uses it

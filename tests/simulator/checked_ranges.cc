@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// On the CPU, a large grid runs 16 blocks at its start, at its end and around every eighth.
+// The simulator runs only 16 blocks of a large grid at the start, the end and around each eighth.
 #include "../gpu/checked_ranges.h"
 
 #include <algorithm>

@@ -151,7 +151,7 @@ TEST_P(DeviceFunctions, Atomics) {
   EXPECT_EQ(r[13], 256);
 }
 
-// For UndefinedBehaviorSanitizer.
+// UndefinedBehaviorSanitizer must not report sums that wrap around.
 TEST_P(DeviceFunctions, Wrapping) {
   OnDevice<int> r({12});
   run_wrapping_atomics(r.view("results"));

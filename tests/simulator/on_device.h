@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of this process in tensors that claim to be on a device. Kernels of nvcc may access CUDA's
-// memory only, so for them the memory is managed memory.
+// Memory of this process in tensors that claim to be on a device. Kernels that nvcc compiled can
+// access only CUDA's memory, so their tensors are in managed memory.
 #pragma once
 
 #include <cuda_runtime_api.h>

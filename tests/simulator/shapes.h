@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of other kinds than elementwise, written as for a GPU.
+// Kernels that are not elementwise, written as for a GPU.
 #pragma once
 
 #include "kernkit/tensor.h"

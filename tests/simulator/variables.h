@@ -14,13 +14,14 @@ struct Symbols {
 Symbols symbols();
 /// Returns the host's variable `everywhere`.
 int& host_view();
-/// results[0] = weights[0] + 10 * weights[3]; [1] = calls, which is then incremented; [2] =
-/// sums[1], and 2 * sums[1] is added to sums[2]; [3] = everywhere, which then grows by 100.
+/// Launches a kernel: results[0] = weights[0] + 10 * weights[3]; [1] = calls, which is then
+/// incremented; [2] = sums[1], and 2 * sums[1] is added to sums[2]; [3] = everywhere, which then
+/// grows by 100.
 cudaError_t launch_use_variables(double* results, cudaStream_t stream);
-/// A kernel for at most 96 threads.
+/// Launches a kernel that is compiled for at most 96 threads.
 cudaError_t launch_use_little(double* results, int threads);
 
-/// 768 bytes of shared memory, 512 of local memory, 16 of constants.
+/// Returns a kernel with 768 bytes of shared memory, 512 of local memory and 16 of constants.
 const void* kernel_that_uses_much();
 const void* kernel_that_uses_little();
 

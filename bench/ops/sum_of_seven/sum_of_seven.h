@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sum_of_seven: an op of eight tensors, which measures the cost of arguments.
+// sum_of_seven: an op with eight tensors, whose benchmark measures the cost of arguments.
 #pragma once
 
 #include "kernkit/tensor.h"

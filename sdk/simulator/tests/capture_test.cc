@@ -175,7 +175,8 @@ TEST_F(CudaCapture, DependsOnNoWorkOutsideOfTheCapture) {
   EXPECT_EQ(end(a), cudaSuccess);
 }
 
-// An event that was recorded in a capture belongs to the graph; waiting for the event is an error.
+// An event that was recorded in a capture belongs to the graph: cudaEventQuery() and
+// cudaEventSynchronize() return cudaErrorCapturedEvent, and invalidate an open capture.
 TEST_F(CudaCapture, EventsOfACaptureAreOfNoUseOutside) {
   cudaEvent_t recorded = event(), plain = event();
   cudaStream_t b = stream();

@@ -11,7 +11,7 @@
 namespace kernkit::simulator {
 namespace {
 
-constexpr size_t kBytes = 1000;  // the allocation's size
+constexpr size_t kBytes = 1000;  // size of the allocation [bytes]
 
 class CudaCopies : public ::testing::Test {
  protected:
@@ -179,8 +179,8 @@ TEST_F(CudaCopies, WhatCannotBeFreed) {
   EXPECT_EQ(cudaFree(device_), cudaSuccess);
 }
 
-// The host's malloc() never returns an address that cudaFree() released, so that the host's side of
-// a copy is checked too.
+// A copy also checks the host's side: malloc() never returns an address that cudaFree() released,
+// so such an address is no memory of the host.
 TEST_F(CudaCopies, FreedMemoryIsNoMemoryOfTheHost) {
 #if defined(TEST_WITH_ASAN) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "AddressSanitizer reports the access first";
@@ -200,7 +200,7 @@ TEST_F(CudaCopies, FreedMemoryIsNoMemoryOfTheHost) {
             "cudaMemcpy(): dst: 4 bytes");
 }
 
-// The capture checks the range; the launch checks that the memory is still allocated.
+// The capture checks the range of a copy; the launch checks that the memory is still allocated.
 TEST_F(CudaCopies, InAGraph) {
   cudaGraph_t graph = nullptr;
   cudaGraphExec_t exec = nullptr;

@@ -36,7 +36,7 @@ class CudaFaults : public ::testing::Test {
 };
 class CudaFaultsDeathTest : public CudaFaults {
  protected:
-  // A child of fork() cannot use CUDA, so that a death test starts the program again.
+  // A child of fork() cannot use CUDA, so a death test starts the program again.
   CudaFaultsDeathTest() { ::testing::GTEST_FLAG(death_test_style) = "threadsafe"; }
 };
 

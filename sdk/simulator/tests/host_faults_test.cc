@@ -89,7 +89,7 @@ TEST_F(CudaHostFaults, MissingGuard) {
   EXPECT_EQ(fault(), "none");
 }
 
-// Earlier work on the caller's stream may still be pending.
+// A kernel on another stream does not wait for the earlier copy on the caller's stream.
 TEST_F(CudaHostFaults, WrongStream) {
   for (const bool is_correct : {true, false}) {
     int wrong = 0;
@@ -164,7 +164,7 @@ TEST_F(CudaHostFaults, CopiesOfPageableMemory) {
 
 class CudaHostFaultsDeathTest : public CudaHostFaults {
  protected:
-  // A child of fork() cannot use CUDA, so that a death test starts the program again.
+  // A child of fork() cannot use CUDA, so a death test starts the program again.
   CudaHostFaultsDeathTest() { ::testing::GTEST_FLAG(death_test_style) = "threadsafe"; }
 };
 

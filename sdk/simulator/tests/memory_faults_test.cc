@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Faults of kernels with memory. Each kernel of `faulty` has a fault. AddressSanitizer finds
-// accesses outside of a kernel's memory.
+// Memory faults of kernels. Each kernel of `faulty` has a fault. AddressSanitizer finds accesses
+// outside of a kernel's memory.
 #include "faults_fixture.h"
 #include "sanitizers.h"
 
@@ -84,7 +84,7 @@ TEST_F(CudaFaults, UninitialisedMemory) {
   EXPECT_NE(results[2][0], results[2][1]) << "global memory";
 }
 
-// A missing barrier gives wrong sums with some seed; with the barrier, no seed gives wrong sums.
+// Without the second barrier, some seed gives wrong sums; with the barrier, no seed does.
 TEST_F(CudaFaults, SecondBarrierMissing) {
   int x[] = {1, 2, 3, 4};
   for (const bool barrier : {true, false}) {

@@ -113,7 +113,8 @@ TEST_F(CudaStreams, FunctionsOfTheHostRunBesideTheStream) {
   }
 }
 
-// On a GPU these calls would wait forever; the calls must not look like success.
+// On a GPU these calls would wait forever; in the simulator they return an error and report a
+// fault.
 TEST_F(CudaStreams, AWaitThatNeverEndsIsAFault) {
   const auto faults = [&](const std::string& function, auto&& wait) {
     for (const unsigned seed : {0u, 1u}) {

@@ -20,7 +20,7 @@ inline const Fault* all_faults = nullptr;
   static const bool added_##name = (all_faults = &fault_##name, true); \
   static void name(bool planted)
 
-/// Uninitialised device memory.
+/// Returns uninitialised device memory for `count` elements.
 template <class T = int>
 T* undefined(size_t count) {
   T* memory = nullptr;

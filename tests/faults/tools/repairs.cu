@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Races that other projects repaired, each in a small kernel of our own: with the fault as before
-// the repair, without the fault as after the repair.
+// Races that other projects repaired, each in a small kernel written for these tests: with the
+// fault, the kernel is like the code before the repair; without the fault, like the repaired code.
 #include <cuda_pipeline_primitives.h>
 
 #include "faults.h"
@@ -12,7 +12,7 @@ __device__ float sum_of_warp(float value) {
   return value;
 }
 
-// The sum over 128 threads. Every thread reads all of `sums`.
+// Returns the sum over 128 threads. Every thread reads all of `sums`.
 __device__ float sum_of_block(float value, float* sums) {
   value = sum_of_warp(value);
   if (threadIdx.x % 32 == 0) sums[threadIdx.x / 32] = value;
@@ -57,7 +57,7 @@ FAULT(state_of_warps,
   replay<<<1, 128>>>(zeros<float>(128), zeros<float>(512), planted);
 }
 
-// Selects the digit of the k-th largest value, one digit of 4 bits a round.
+// Finds the k-th largest value for k = 20, one digit of 4 bits per round.
 __global__ void select_digits(unsigned* y, const unsigned* x, bool planted) {
   __shared__ int counts[17];
   __shared__ int threshold;
@@ -86,7 +86,7 @@ FAULT(counts_cleared_early,
   select_digits<<<1, 128>>>(zeros<unsigned>(128), zeros<unsigned>(128), planted);
 }
 
-// The largest logit of each round, reduced in storage that all rounds share.
+// Computes the largest logit of all rounds, which share the storage of the reduction.
 __global__ void sample(float* y, const float* logits, bool planted) {
   __shared__ float storage[4];
   float largest = -1;

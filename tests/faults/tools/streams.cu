@@ -73,7 +73,7 @@ FAULT(two_copies, "two streams copy to the same memory", "racecheck") {
   cudaMemcpyAsync(x, b, kBytes, cudaMemcpyDeviceToDevice, streams.two);
 }
 
-// Runs a graph in which `second` depends on `first`, or is on a separate branch.
+// Runs a graph in which `second` depends on `first` or, if in_branches, is on another branch.
 template <class First, class Second>
 void run_graph(bool in_branches, const First& first, const Second& second) {
   const Streams streams;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ops whose result for a batch differs from the results of its items, and ops whose result is not
-// new memory.
+// Ops whose result for a batch differs from the results for the items of the batch, and ops whose
+// result is not new memory.
 #include <string.h>
 
 #include <tuple>
@@ -41,12 +41,13 @@ Tensor of_sum_made(TensorView x) {
 }
 void of_sum_in_place(TensorView x) { of_sum(x, x); }
 
-// Returns x * factor, or for factor 1 a tensor that shares the memory of x.
+// An allocator whose tensors share the memory of x.
 struct MemoryOf {
   TensorView x;
   void AllocData(DLTensor* tensor) const { tensor->data = x.data_ptr(); }
   void FreeData(DLTensor*) const noexcept {}
 };
+// Returns x * factor, or for factor 1 a tensor that shares the memory of x.
 Tensor scaled(TensorView x, double factor) {
   if (factor == 1) {
     return Tensor::FromNDAlloc(MemoryOf{x}, x.sizes(), x.dtype(), x.device());

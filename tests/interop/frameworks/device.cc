@@ -33,7 +33,8 @@ int64_t new_stream() {
   KERNKIT_CUDA_CHECK(cudaStreamCreate(&stream));
   return static_cast<int64_t>(reinterpret_cast<uintptr_t>(stream));
 }
-/// Begins the capture of a stream; at its end, returns the number of captured nodes.
+/// Begins the capture of a stream and returns 0, or ends the capture and returns the number of
+/// captured nodes.
 int64_t capture(int64_t stream, bool begin) {
   auto* const handle = reinterpret_cast<cudaStream_t>(static_cast<uintptr_t>(stream));
   if (begin) {

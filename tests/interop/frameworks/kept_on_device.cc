@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An op on a device that keeps a tensor for later calls, for XLA's handler in the simulator.
+// An op that keeps a tensor on a device for later calls, for XLA's handler in the simulator.
 #include "kernkit/cuda/check.h"
 #include "kernkit/cuda/stream.h"
 #include "kernkit/expect.h"

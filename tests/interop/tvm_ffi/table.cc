@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small functions for test_tvm_ffi_table.py, which compiles this file against kernkit's headers
-// under tvm-ffi's names and against tvm-ffi's own, and calls each function of both with the same
-// arguments.
+// Small functions for test_tvm_ffi_table.py. The test compiles this file against kernkit's headers
+// under tvm-ffi's names and against tvm-ffi's own headers, and calls each function of both
+// libraries with the same arguments.
 #include <tvm/ffi/container/array.h>
 #include <tvm/ffi/container/shape.h>
 #include <tvm/ffi/container/tensor.h>

@@ -13,7 +13,7 @@ namespace cg = cooperative_groups;
 constexpr int kThreads = 256, kTiles = 9;
 constexpr int kTileBytes = kThreads * sizeof(int);
 
-// Each thread sums one column of the tiles; the column is read after another thread copied it.
+// Each thread adds up elements that another thread of the block has copied.
 __global__ void sum_with_barrier(int* sums, const int* tiles) {
 #pragma nv_diag_suppress static_var_with_dynamic_init
   __shared__ cuda::barrier<cuda::thread_scope_block> barrier;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A hash table with open addressing: threads insert keys by atomicCAS and count them.
+// A hash table with open addressing: threads insert keys by atomicCAS and count each key.
 #include <algorithm>
 #include <map>
 #include <vector>

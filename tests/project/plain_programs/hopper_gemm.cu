@@ -75,13 +75,13 @@ __device__ void store_box(const CUtensorMap* map, int x, int y, uint32_t from) {
       : "memory");
 }
 
-/// The layout of tiles in shared memory: boxes whose rows have the bytes of the swizzle, or 16
+/// The layout of tiles in shared memory: boxes with rows of as many bytes as the swizzle, or of 16
 /// bytes without a swizzle.
 struct Layout {
   int swizzle;  // 0, 32, 64 or 128 [bytes]
 
   __host__ __device__ int width() const { return swizzle == 0 ? 16 : swizzle; }
-  // The descriptor of 32 bytes of each row of a tile, from byte `at` on.
+  // Returns the descriptor of 32 bytes of each row of a tile, from byte `at` on.
   __device__ uint64_t descriptor(uint32_t tile, int at) const {
     const uint32_t box = kRows * width();
     const uint32_t start = tile + at / width() * box + at % width();
@@ -164,8 +164,8 @@ __global__ void __launch_bounds__(kThreads)
       }
       asm volatile("wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;" ::
                        : "memory");
-      // The wait is for the products of all warps of the warpgroup, so that one thread releases the
-      // stage to each block.
+      // The wait covers the products of all warps of the warpgroup, so one thread for each block of
+      // the cluster releases the stage.
       if (threadIdx.x < special_size()) arrive_at(shared_address(&empty[stage]), threadIdx.x);
     }
     // The tile of C overwrites the tiles of A as two boxes of 32 columns. The waits for `full`
@@ -210,8 +210,8 @@ CUtensorMap encoded(CUtensorMapDataType type, void* matrix, int rows, int column
   return map;
 }
 
-// Whether a product of m by n elements with k terms is right. The elements are multiples of 1/8, so
-// that the sums are exact.
+// Returns whether a product of m by n elements with k terms is right. The elements are multiples of
+// 1/8, so the sums are exact.
 template <class T>
 bool is_right(CUtensorMapDataType type, int swizzle, int cluster, int m, int n, int k) {
   std::vector<T> a(m * k), b(n * k);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jacobi's iteration for Laplace's equation: a stencil of five points, whose change is reduced by
-// an atomic.
+// Jacobi's iteration for Laplace's equation: a stencil of five points. An atomic adds up the
+// changes of all points in a step.
 #include <cmath>
 #include <utility>
 #include <vector>

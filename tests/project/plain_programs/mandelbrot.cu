@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps until a point leaves the Mandelbrot set: threads of a warp that loop for different times.
-// The points are multiples of 2^-6, and the steps few, so that each product and sum is exact in
-// double precision.
+// Counts the steps until a point leaves the Mandelbrot set; the threads of a warp loop for
+// different numbers of steps. The points are multiples of 2^-6, and the steps few, so each product
+// and sum is exact in double precision.
 #include <vector>
 
 #include "check.h"

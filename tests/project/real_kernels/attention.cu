@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// FlashInfer's causal attention of one request on tensor cores, one of its kernels: float16, heads
-// of 64, tiles of 64 queries.
+// FlashInfer's kernel for causal attention of one request on tensor cores: float16, heads of 64
+// elements, tiles of 64 queries.
 #include <flashinfer/attention/default_prefill_params.cuh>
 #include <flashinfer/attention/mask.cuh>
 #include <flashinfer/attention/prefill.cuh>

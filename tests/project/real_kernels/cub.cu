@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Algorithms of the toolkit's CUB for a device and for a block, called like in user code: C
-// functions that launch on a stream and return CUDA's error.
+// Algorithms of the toolkit's CUB for a device and for a block, in C functions that launch on a
+// stream and return CUDA's error.
 #include <cub/cub.cuh>
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Faults in code that only nvcc compiles: a copy that is not waited for, memory of the kernel's
-// heap after free(), CUB reading a whole tile of an array that ends in it, inline PTX at any
-// address.
+// heap after free(), CUB loading a whole tile of an array that ends within the tile, inline PTX at
+// any address.
 #include <cooperative_groups.h>
 #include <cooperative_groups/memcpy_async.h>
 

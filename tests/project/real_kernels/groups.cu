@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cooperative groups: tiles, coalesced groups, the grid, asynchronous copies; and device functions
-// that only what nvcc compiled has: malloc() and free() of a kernel.
+// Cooperative groups: tiles, coalesced groups, the grid, asynchronous copies; and malloc() and
+// free() in a kernel, which only code compiled by nvcc can call.
 #include <cooperative_groups.h>
 #include <cooperative_groups/memcpy_async.h>
 #include <cooperative_groups/reduce.h>
@@ -37,8 +37,8 @@ __global__ void tile_scan(const int* x, int* inclusive, int* exclusive) {
   exclusive[global_index()] = cg::exclusive_scan(tile, x[global_index()]);
 }
 
-// For each odd element: the number of odd elements in its warp, and its rank among them. One lane
-// of each warp adds the number to `total`.
+// Stores, for each odd element, the number of odd elements in the element's warp and the element's
+// rank among these. One lane of each warp adds the number to `total`.
 __global__ void coalesced_counts(const int* x, int* rank, int* size, int* total) {
   const int i = global_index();
   rank[i] = size[i] = -1;
@@ -101,8 +101,8 @@ struct Node {
   Node* next;
 };
 
-// Each thread builds a list in the device's heap. y: the sum of the list, and the number of zero
-// bytes at odd addresses.
+// Each thread builds a list of nodes in the device's heap, frees the nodes, and stores the sum of
+// their values in y.
 __global__ void list_in_the_heap(const int* lengths, int* y) {
   Node* first = nullptr;
   for (int i = 0; i < lengths[global_index()]; ++i) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A kernel that copies and fills memory between kernels that it launches, in the order of a stream,
 // and prints errors.
-// With an argument, the target of the copy is an element too short.
+// With an argument, the target of the copy is one element too short.
 #include <cstdio>
 #include <vector>
 

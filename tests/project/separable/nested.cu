@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels that launch kernels: arguments of several types, dynamic shared memory, streams, several
-// levels, and a launch after all others of its grid.
+// levels, and a launch that runs after all other launches of its grid.
 #include <cstdio>
 
 struct Weights {

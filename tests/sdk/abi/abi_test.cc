@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The layouts of abi.h against the host's own headers, if they are installed.
+// Compares the layouts of abi.h with the host's own headers, if they are installed.
 #include "kernkit/abi/abi.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,8 @@
 
 namespace {
 
-// The sizes for which existing kernel libraries were built. They need no header.
+// The sizes that existing kernel libraries were built with. These checks need no header of the
+// host.
 static_assert(sizeof(KernkitObject) == 24);
 static_assert(sizeof(KernkitAny) == 16);
 static_assert(sizeof(KernkitByteArray) == 16);

@@ -81,7 +81,7 @@ static void rejections(void) {
   CHECK(KernkitAnyToOwnedTensor(&any, &owner) == -1 && owner == &tensor.object);
   any.v.ptr = NULL;
   CHECK(KernkitAnyToDLTensorView(&any, &view) == -1);
-  /* Nor does another object. */
+  /* An object of another type is rejected. */
   tensor.object.type_index = kKernkitArray;
   CHECK(KernkitTensorToAny(&tensor.object, &out) == -1 && out.type_index == kKernkitBool);
   CHECK(tensor.object.ref_counts == ((uint64_t)1 << 32 | 1));

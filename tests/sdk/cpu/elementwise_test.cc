@@ -28,7 +28,7 @@ using testing::fill_random_bits;
 using testing::HostTensor;
 
 // Sizes near the sizes of registers, of blocks and of the chunks of non-temporal stores. The last
-// size has more than four pages of every element type.
+// size has more than two pages of every element type.
 const int64_t kSizes[] = {0,   1,   3,   4,   5,   7,    8,    9,    15,   16,   17,   31,
                           32,  33,  63,  64,  65,  127,  128,  129,  159,  255,  256,  257,
                           511, 512, 513, 640, 767, 1023, 1024, 1025, 2047, 3071, 4099, 9001};
@@ -336,7 +336,7 @@ TEST_P(CpuElementwise, OnThreads) {
   }
 }
 
-// run_loop() stores the address of the machine in cached_machine; the inlined loop does not.
+// Returns whether the inlined loop computes y. run_loop() would change cached_machine.
 bool starts_at_once(const Machine& tested, int64_t n, float* y, const float* x) {
   detail::cached_machine = &tested;
   elementwise(n, kernels::Scale<float>{2}, y, x);
@@ -364,13 +364,15 @@ TEST(CpuElementwiseSizes, ShortLoopsStartAtOnce) {
   EXPECT_EQ(detail::cached_machine, &here);
 }
 
-// An op whose types are not compute types, or that declares nothing, uses the widest registers.
+// An op waits for memory if it declares kWaitsForMemory and all types are compute types. Other ops
+// use the widest registers.
 TEST(CpuElementwiseSizes, OpsThatWaitForMemory) {
   EXPECT_TRUE((detail::kWaits<kernels::Scale<float>, float, float>));
   EXPECT_TRUE((detail::kWaits<kernels::Add<double>, double, double, double>));
   EXPECT_FALSE((detail::kWaits<kernels::Scale<bfloat16>, bfloat16, bfloat16>));
   EXPECT_FALSE((detail::kWaits<Joined, bfloat16, float, float>));
-  // For these ops, run_loop() uses by_set[kAvx2]. Each of the loops here stores its index.
+  // For ops that wait for memory, run_loop() uses by_set[kAvx2]. Each of the loops here stores its
+  // index.
   static constexpr detail::Loop kLoops[] = {
     [](const void*, int64_t, unsigned, void* out, const void* const*) {
       *static_cast<int*>(out) = 0;
@@ -500,7 +502,8 @@ TEST(CpuMachine, MemoryHintsOfAProcessor) {
   EXPECT_EQ(hints(0, 0xa00f11), std::tuple(0u, 0u, 2)) << "a vendor other than Intel and AMD";
 }
 
-// An Intel server's processors and virtual machines share the third-level cache.
+// The virtual machines and processors of an Intel server share its third-level cache, so loops
+// stream from at most 64 MiB on.
 TEST(CpuMachine, StreamsBeyondTheThirdCache) {
   const size_t mib = size_t{1} << 20;
   const detail::Processor intel{detail::Processor::kIntel, 6, 167};
@@ -548,7 +551,7 @@ TEST(CpuMachine, InstructionSetNeedsProcessorAndSystem) {
 #endif
 
 #if defined(__linux__)
-// Loops are long from a multiple of a cache's size on, if Linux reports the size.
+// The sizes from which loops prefetch and stream follow from the cache sizes that Linux reports.
 TEST(CpuMachine, LoopsAreLongFromTheSizeOfACacheOn) {
   const auto size_of = [](const char* index, size_t otherwise) {
     std::ifstream file(std::string("/sys/devices/system/cpu/cpu0/cache/index") + index + "/size");

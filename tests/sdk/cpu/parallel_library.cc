@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A library that is not built by kernkit_add_library(), so that it may be unloaded.
+// A library without the linker option -z nodelete of kernkit_add_library(): dlclose() may unload
+// it.
 #include <unistd.h>
 
 #include "kernkit/cpu/parallel.h"

@@ -169,7 +169,7 @@ TYPED_TEST(CpuRows, BitsDependOnTheRowAlone) {
   }
 }
 
-// The first row determines which results the body reads back; later rows may read more of them.
+// The first row determines which results the body reads back; later rows may read more results.
 TYPED_TEST(CpuRows, StreamedResultsAreReadBack) {
   using T = TypeParam;
   using C = compute_t<T>;
@@ -196,7 +196,7 @@ TYPED_TEST(CpuRows, StreamedResultsAreReadBack) {
   }
 }
 
-// Wraps RowStreams for the use by one row.
+// Wraps RowStreams for use by one row.
 struct Streams {
   detail::RowStreams& of_all;
   detail::RowStreams::Row row;

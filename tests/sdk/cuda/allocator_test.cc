@@ -92,8 +92,8 @@ TEST_F(CudaAllocator, OtherErrors) {
       "ValueError: CUDAHostNDAlloc: device cuda:3 is not supported; expected cpu or cuda_host");
 }
 
-// Destructors free memory, even at the end of the process, when every call fails. Their errors must
-// be dropped.
+// Destructors free memory, even at the end of the process, when every call fails. The errors of the
+// failed calls must be dropped.
 TEST_F(CudaAllocator, FreeingIsSilent) {
   for (const cudaError_t error : {cudaErrorIllegalAddress, cudaErrorCudartUnloading}) {
     Tensor x = Tensor::FromNDAlloc(CUDANDAlloc(), {4}, dl_float32, kGpu3);

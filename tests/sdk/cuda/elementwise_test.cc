@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The elementwise loop on the CPU, thread by thread: computes every element once, for all offsets.
+// The elementwise loop of CUDA, run on the CPU thread by thread: every element is computed once,
+// for all offsets.
 #include "kernkit/cuda/elementwise.cuh"
 
 #include <gtest/gtest.h>
@@ -238,7 +239,7 @@ TEST_F(CudaElementwise, GridOf2To40) {
     EXPECT_EQ(launches.size(), 1u);
     EXPECT_EQ(static_cast<int64_t>(launches.at(0).grid.x), (n + tile - 1) / tile);
   };
-  // Kernels do not run, so that only the alignment of the addresses matters.
+  // Kernels do not run, so only the alignment of the addresses matters.
   cuda::elementwise(launch(), n, Negate{}, at<uint8_t>(4096), at<const uint8_t>(8192));
   blocks(8192);
   cuda::elementwise(launch(), n, Negate{}, at<float>(4096), at<const float>(8196));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loop over rows on the CPU, thread by thread: rows of every length at every offset.
+// The loop over rows of CUDA, run on the CPU thread by thread: rows of every length at every
+// offset.
 #include "kernkit/cuda/rows.cuh"
 
 #include <gtest/gtest.h>
@@ -132,8 +133,8 @@ TYPED_TEST(CudaRowsOf, NormAndSoftmaxAreRight) {
   }
 }
 
-// The results of a row have the same bits as the only row and among other rows, at any address, and
-// in each run.
+// The results of a row have the same bits whether the row is the only row or one of several, at any
+// address, and in each run.
 TYPED_TEST(CudaRowsOf, BitsDependOnTheRowAlone) {
   using T = TypeParam;
   for (const int64_t d : this->widths()) {
@@ -220,7 +221,7 @@ TEST_F(CudaRows, NanIsKeptAndNothingIsZeroOrInfinity) {
   EXPECT_EQ(max[0], -inf);
 }
 
-// Computes results with map() and keep(), and one number per row. Short rows use registers, long
+// Computes results with map() and keep(), and one number per row. Short rows use registers; long
 // rows do not.
 struct Reuse {
   int64_t d;
@@ -260,7 +261,7 @@ TEST_F(CudaRows, ReusesItsResults) {
 }
 
 // Ways in which a body overwrites memory of the row before it uses a value that it read from that
-// memory. A short row is kept in registers; for a long row such a use is an error.
+// memory. A short row is kept in registers; a use of overwritten values of a long row traps.
 enum class Use { kBefore, kLoaded, kMapped, kKept, kPut, kPointer };
 struct Overwrite {
   Use use;
@@ -345,7 +346,7 @@ TEST_F(CudaRows, OffsetsOf64Bits) {
   munmap(memory, bytes);
 }
 
-// Consecutive reductions over a block, whose results every thread gets.
+// Reduces over a block three times in a row. Every thread gets the results.
 __global__ void reduce_block(float* sums, double* largest, const float* x) {
   const float value = x[threadIdx.x];
   sums[threadIdx.x] = cuda::block_sum(value) + cuda::block_sum(2 * value);

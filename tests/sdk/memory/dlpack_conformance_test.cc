@@ -138,7 +138,8 @@ void check_legal(const Sample& s, bool versioned) {
   ++counts["legal"];
 }
 
-// Prints the number of each outcome, and checks that no tensor object is lost.
+// Prints how often each outcome occurred. Checks that each outcome occurred often, and that no
+// tensor object is lost.
 class DLPackConformance : public ::testing::Test {
  protected:
 #if !defined(KERNKIT_REAL_HOST)

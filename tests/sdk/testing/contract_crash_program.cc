@@ -65,7 +65,7 @@ void read_past_the_end() {
 }
 // An exception that leaves a noexcept function calls std::terminate().
 void terminate_here() noexcept { std::vector<int>().at(1) = 1; }
-// The process ends when the result is released, after the call has returned.
+// An allocator that ends the process when a result is released, after the call has returned.
 struct AbortsLater {
   void AllocData(DLTensor* x) { x->data = std::malloc(kernkit::GetDataSize(*x) + 1); }
   void FreeData(DLTensor*) { std::abort(); }

@@ -64,8 +64,8 @@ void split(TensorView low, TensorView high, TensorView x) {
   memcpy(high.data_ptr(), x.data<uint8_t>() + n.value(), static_cast<size_t>(n.value()));
 }
 
-// Returns a tensor and the number of `dims`. The op has a list, a bool, an optional and a dtype as
-// parameters.
+// Returns a tensor and the number of elements of `dims`. The op has a list, a bool, an optional and
+// a dtype as parameters.
 std::pair<Tensor, int64_t> filled(TensorView like, kernkit::ListView<int64_t> dims, bool twice,
                                   kernkit::Optional<double> value, DLDataType dtype) {
   KERNKIT_EXPECT(like).dtype(kernkit::dl_float32).cpu();
@@ -77,7 +77,7 @@ std::pair<Tensor, int64_t> filled(TensorView like, kernkit::ListView<int64_t> di
   return {y, static_cast<int64_t>(dims.size())};
 }
 
-// Has an owning parameter, so that it accepts no borrowed tensor.
+// Has an owning parameter, so the op accepts no borrowed tensor.
 double sum_of_owned(Tensor x) {
   KERNKIT_EXPECT(x.read_only_view()).dtype(kernkit::dl_float32).cpu().contiguous();
   double sum = 0;
@@ -85,7 +85,8 @@ double sum_of_owned(Tensor x) {
   return sum;
 }
 
-// Concatenates the elements of xs. The op is incorrect if it checks only the first tensor.
+// Concatenates the elements of xs. Without ChecksAll, the op incorrectly checks only the first
+// tensor.
 template <bool ChecksAll>
 void concat(TensorView y, kernkit::ListView<TensorView> xs) {
   KERNKIT_EXPECT(y).dtype(kernkit::dl_float32).cpu().rank(1).contiguous();
@@ -105,7 +106,7 @@ void concat(TensorView y, kernkit::ListView<TensorView> xs) {
   }
 }
 
-// Writes x plus 1, x plus 2, ... to separate tensors.
+// Writes x + by[i] to ys[i].
 void shifted(kernkit::ListView<TensorView> ys, TensorView x, kernkit::ListView<double> by) {
   KERNKIT_EXPECT(x).dtype(kernkit::dl_float32).cpu().contiguous();
   KERNKIT_CHECK(ys.size() == by.size(), ValueError) << "ys: must be as many as by";

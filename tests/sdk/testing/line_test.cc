@@ -68,8 +68,9 @@ void normalised(TensorView y, TensorView x) {
   }
 }
 
-// Returns a result that is new memory only if `how` is 0.
+// The result that the last call of values_back() kept.
 Tensor stored;
+// Returns a copy of x (`how` is 0), x itself (1), or a copy that the op keeps (2).
 Tensor values_back(Tensor x, int64_t how) {
   Tensor y = alloc_tensor(x.sizes(), x.dtype(), x.device());
   memcpy(y.data_ptr(), x.read_only_view().data_ptr(), kernkit::GetDataSize(x.read_only_view()));
@@ -83,7 +84,7 @@ std::tuple<Tensor, Tensor> twice(TensorView x, int64_t how) {
   memcpy(z.data_ptr(), x.data_ptr(), kernkit::GetDataSize(x));
   return {y, how == 1 ? y : z};
 }
-// Allocates a tensor over the memory of a tensor in the list.
+// An allocator whose tensors are in the memory at `data`.
 struct Borrowed {
   void* data;
   void AllocData(DLTensor* x) const { x->data = data; }
@@ -167,8 +168,8 @@ TEST(LineRules, ABatchGivesWhatItsItemsGive) {
   }
 }
 
-// A result that is an argument or another result, or that the op keeps, is an error of the op for
-// every caller.
+// A call raises an error if a result is an argument or another result, or if the op keeps the
+// result.
 TEST(LineRules, ResultsAreNewMemory) {
   const auto x = example<float>(4, 3);
   const auto error_of = [](const Contract& contract) {

@@ -65,7 +65,7 @@ TEST_F(DriverContexts, AContextSetsTheDeviceOfTheRuntime) {
   EXPECT_EQ(cudaSetDevice(0), cudaSuccess);
   EXPECT_EQ(current(), first);
   EXPECT_EQ(cuCtxPopCurrent(nullptr), CUDA_SUCCESS);
-  EXPECT_EQ(current(), first);  // the context below
+  EXPECT_EQ(current(), first);  // the next context of the stack
   EXPECT_EQ(cuCtxPopCurrent(nullptr), CUDA_SUCCESS);
   EXPECT_EQ(current(), nullptr);
   EXPECT_EQ(cuCtxPopCurrent(nullptr), CUDA_ERROR_INVALID_CONTEXT);

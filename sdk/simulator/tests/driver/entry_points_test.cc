@@ -6,7 +6,7 @@
 
 #include "driver_fixture.h"
 
-// Declares a symbol whose name cuda.h replaces by a macro.
+// Declares a symbol whose name is a macro in cuda.h.
 #define KERNKIT_SYMBOL(symbol) extern "C" int symbol_##symbol() __asm__(#symbol);
 KERNKIT_SYMBOL(cuCtxCreate_v2)
 KERNKIT_SYMBOL(cuCtxCreate_v3)

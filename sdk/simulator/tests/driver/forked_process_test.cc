@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Processes that fork() creates, and the end of a process whose threads call the API.
+// Calls of the API in processes that fork() creates, and in threads while the process ends.
 #include <sys/wait.h>
 #include <unistd.h>
 

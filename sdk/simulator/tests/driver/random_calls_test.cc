@@ -16,7 +16,7 @@ namespace {
 /// its effect on memory and the runtime's last error must be as in the model.
 class Sequence {
  public:
-  /// `is_alone`: whether no other thread allocates memory, so that a released address stays free.
+  /// `is_alone`: no other thread allocates memory. A released address then stays free.
   Sequence(unsigned seed, CUfunction scale, bool is_alone)
       : random_(seed), scale_(scale), is_alone_(is_alone) {
     EXPECT_EQ(cuDevicePrimaryCtxRetain(&primary_[0], 0), CUDA_SUCCESS);
@@ -37,7 +37,7 @@ class Sequence {
     }
   }
 
-  // Reads all memory, and frees everything that the sequence created.
+  // Compares all memory with the model, and frees everything that the sequence created.
   void end() {
     while (!memory_.empty()) {
       read_all(memory_.back());
@@ -208,8 +208,8 @@ class Sequence {
     EXPECT_EQ(cuMemcpyDtoH(target.data(), memory.address, target.size()), CUDA_SUCCESS);
     EXPECT_EQ(target, memory.bytes) << "call " << calls_;
   }
-  // Copies between two memories whose asynchronous work is in the same stream, or which no stream
-  // uses.
+  // Copies between two allocations. The same stream, or no stream, does the asynchronous work on
+  // both allocations.
   void copy() {
     Memory* const from = some();
     Memory* const to = some();
@@ -226,7 +226,8 @@ class Sequence {
     std::copy_n(from->bytes.begin(), size, to->bytes.begin());
   }
 
-  // The kernel multiplies 32-bit floats by a factor; a launch without blocks is an error.
+  // Multiplies the floats of the memory by a factor in a kernel. A rare launch has no blocks, which
+  // is an error.
   void launch() {
     Memory* const memory = some();
     if (memory == nullptr || below(4) != 0) return;
@@ -292,12 +293,12 @@ class Sequence {
       case 0: expect(recorded, cuEventRecord(event, stream.handle)); break;
       case 1: expect(recorded, cudaEventRecord(event, stream.handle)); break;
       case 2: expect(cudaSuccess, cuEventSynchronize(event)); break;
-      default:  // the event was created without a time
+      default:  // the event was created without timing
         expect(cudaErrorInvalidResourceHandle, cudaEventElapsedTime(&milliseconds, event, event));
     }
   }
 
-  // Calls change the stack of contexts, whose top determines the runtime's device.
+  // Changes the stack of contexts. The top context determines the runtime's current device.
   void contexts() {
     const int device = static_cast<int>(below(2));
     expect(cudaSuccess, cudaDeviceSynchronize());

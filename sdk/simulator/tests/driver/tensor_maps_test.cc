@@ -8,8 +8,8 @@
 namespace kernkit::simulator {
 namespace {
 
-/// The arguments of cuTensorMapEncodeTiled() for a tensor of 64 x 32 x 4 16-bit numbers, of which a
-/// copy takes a box of 32 x 8 x 1.
+/// The arguments of cuTensorMapEncodeTiled() for a tensor of 64 x 32 x 4 16-bit numbers and boxes
+/// of 32 x 8 x 1 numbers.
 struct Arguments {
   CUtensorMap bytes[2];
   CUtensorMap* map = bytes;
@@ -37,7 +37,7 @@ class DriverTensorMaps : public Driver {
     const std::vector<std::string> all = runtime().faults();
     return all.empty() ? "none" : all.back();
   }
-  // Returns the message of a call with a changed argument, which writes no map.
+  // Returns the message of a call with a changed argument. Expects that the call writes no map.
   std::string message(const std::function<void(Arguments&)>& change,
                       CUresult expected = CUDA_ERROR_INVALID_VALUE) {
     Arguments all;

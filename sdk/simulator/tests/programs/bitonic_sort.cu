@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys with their values, sorted by a bitonic network: small distances in shared memory.
+// Sorts keys with their values by a bitonic network; near steps run in shared memory.
 #include <algorithm>
 #include <utility>
 #include <vector>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// EXPECT(expected, actual): numbers that a program reads back. `passed` is false after a
-// difference.
+// EXPECT(expected, actual) compares a value that a program reads back with the expected value.
+// `passed` is false after a difference.
 #pragma once
 
 #include "check.h"

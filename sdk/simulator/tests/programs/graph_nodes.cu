@@ -120,7 +120,7 @@ void expect_result(const Buffers& all, cudaStream_t stream) {
   check(cudaMemset(all.device_y, 0, kSize * sizeof(int)));
 }
 
-// A graph computes y = 3 * (2 * x) in memory that it allocates.
+// Tests a graph that computes y = 3 * (2 * x) in memory that the graph allocates.
 void allocate(Buffers* all, cudaStream_t stream, bool frees) {
   constexpr unsigned long long kBytes = kSize * sizeof(int);
   cudaGraph_t graph, copy;

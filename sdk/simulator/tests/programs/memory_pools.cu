@@ -20,8 +20,8 @@ size_t free_memory() {
   return free;
 }
 
-// Sets the release threshold. Then checks the pool's memory during an allocation of 4 MB, and after
-// the free and a synchronisation.
+// Sets the release threshold. Then checks the pool's memory during an allocation of 4 MiB, and
+// after the free and a synchronisation.
 void use(cudaMemPool_t pool, cudaStream_t stream, unsigned long long threshold) {
   const int n = 1 << 20;
   const unsigned long long bytes = n * sizeof(int);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sum of an array: in shared memory within a block, by shuffles within its last warp.
+// The sum of an array: each block adds in shared memory, and its last 32 sums by shuffles.
 #include <vector>
 
 #include "check.h"

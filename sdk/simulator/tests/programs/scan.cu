@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inclusive prefix sums in three kernels: of each block, of the blocks' sums, and both together.
+// Inclusive prefix sums: scans of the blocks, a scan of the blocks' sums, and their addition.
 #include <vector>
 
 #include "check.h"

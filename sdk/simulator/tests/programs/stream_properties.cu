@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Properties of streams and devices that a program reads back: flags, priorities, devices and
-// identifiers of streams, callbacks, flags and bus addresses of devices. Also rows that are longer
-// than their pitch.
+// identifiers of streams, callbacks, flags and bus addresses of devices. Also copies of rows that
+// are longer than their pitch, which are errors.
 #include <cstring>
 
 #include "expect.h"

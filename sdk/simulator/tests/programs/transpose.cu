@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A matrix in tiles through shared memory, with a column of padding; rows are pitched.
+// Transposes a matrix by tiles in shared memory with a column of padding; rows are pitched.
 #include <vector>
 
 #include "check.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Integers of 128 bits, signed and unsigned: +, -, *, / and % of numbers of each length, against
-// what the host computes.
+// Integers of 128 bits, signed and unsigned: +, -, *, / and % of numbers of 1 to 128 bits, compared
+// with the host's results.
 #include <random>
 #include <vector>
 
@@ -31,7 +31,7 @@ __global__ void compute(const X* a, const X* b, Results<X>* results, int n) {
   if (i < n) results[i] = results_of(a[i], b[i]);
 }
 
-// A number of 1 to 128 bits: all bits random, or all bits zeros or ones except for a few bits.
+// Returns a number of 1 to 128 bits: all bits random, or zeros or ones except for a few bits.
 Unsigned random_number(std::mt19937_64& random) {
   Unsigned x = Unsigned{random()} << 64 | random();
   const unsigned kind = random() % 4;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Planted mistakes in kernels with bulk copies, mbarriers, wgmma and clusters. Each program is
-// silent under racecheck at the level `warn`; each mistake replaces some of its lines, and is
-// reported with the lines of the accesses.
+// Planted mistakes in kernels with bulk copies, mbarriers, wgmma and clusters. Each correct program
+// is silent under racecheck at the level `warn`; each mistake replaces some lines of a program, and
+// is reported with the lines of the accesses.
 #include <map>
 
 #include "kernkit/simulator/racecheck.h"
@@ -16,21 +16,21 @@ using Lines = std::map<int, std::string>;
 
 const char* const kMemcheck = "memcheck";
 const char* const kRacecheck = "racecheck";                // at the level error
-const char* const kRacecheckAtWarn = "racecheck at warn";  // not at the level error
+const char* const kRacecheckAtWarn = "racecheck at warn";  // silent at the level error
 
 /// A mistake: the lines that replace lines of a correct program, and the report.
 struct Mistake {
   const char* name;
   Lines lines;
-  const char* tool;    // the tool that reports the mistake, one of the following names
+  const char* tool;    // the tool that reports the mistake, one of the names above
   std::string report;  // a part of the report
 };
 
 class PtxAsyncMistakes : public Ptx {
  protected:
   // Returns a kernel with 16 KiB of shared memory at %s, mbarriers at %b, %b+8 and so on, and
-  // pointers %a and %c to 16 KiB of global memory. %i is the thread, %own the address of 16 bytes
-  // of the thread in shared memory, %pt holds in thread 0, %pw in the first warp.
+  // pointers %a and %c to 16 KiB of global memory. %i is the thread's index, %own the address of 16
+  // bytes of the thread in shared memory. %pt is true in thread 0, %pw in the first warp.
   static std::string text(const Lines& lines, const char* directive) {
     std::string all =
         ".file 1 \"/src/async.cu\"\n.visible .entry planted(.param .u64 a, .param .u64 c)\n" +
@@ -419,7 +419,8 @@ TEST_F(PtxAsyncMistakes, Ring) {
       64);
 }
 
-// Warp 1 completes two phases before warp 0, which waits for the first, waits again.
+// In the mistake, warp 1 completes phases 0 and 1 before warp 0 waits for phase 0; warp 0 then
+// waits for phase 2.
 TEST_F(PtxAsyncMistakes, LappedWaiter) {
   const std::string arrive =
       "setp.ne.u32 %p2, %i, 32;\n@!%p2 mbarrier.arrive.shared::cta.b64 %state, [%b];";
@@ -532,8 +533,8 @@ TEST_F(PtxAsyncMistakes, ProductsWithAInRegisters) {
                    "wgmma.wait_group between"}});
 }
 
-// The registers of two products are different although the second product is the first use of its
-// sums, and the first product the last use of its A.
+// Two products whose registers the simulator must not share, although the first product is the last
+// use of its A and the second product is the first use of its sums.
 TEST_F(PtxAsyncMistakes, ProductsWithSumsThatAreNotRead) {
   Lines program = kProduct;
   program[9] = program[9].substr(0, program[9].find("mov.f32"));
@@ -598,7 +599,7 @@ TEST_F(PtxAsyncMistakes, SharedMemoryOfAPeer) {
       32, kPair, 2);
 }
 
-// A fence releases what precedes an arrival with .relaxed.
+// A fence before an arrival with .relaxed releases the thread's earlier accesses.
 TEST_F(PtxAsyncMistakes, FencesBeforeRelaxedArrivals) {
   Lines fenced = kPeers;
   fenced[12] =
@@ -701,8 +702,8 @@ TEST_F(PtxAsyncMistakes, Multicast) {
         32, kPair, 2);
 }
 
-// FlashKDA 5fdc7b2: an mbarrier without a fence after init, and a state in shared memory,
-// initialised or converted by all threads, that a bulk copy stores.
+// FlashKDA 5fdc7b2: no fence follows mbarrier.init, and no proxy fence precedes a bulk copy of a
+// state in shared memory that all threads initialised or converted.
 TEST_F(PtxAsyncMistakes, FlashKDA) {
   const Lines fixed = {{10, kInit},
                        {11, kInitFence},
@@ -729,8 +730,8 @@ TEST_F(PtxAsyncMistakes, FlashKDA) {
         "0, 0] (async.cu:14), with no fence.proxy.async between"}});
 }
 
-// DeepEP d7d1cdc: data that another block stored in global memory, published by a flag, is copied
-// into shared memory.
+// DeepEP d7d1cdc: no proxy fence precedes a bulk copy into shared memory of data that another block
+// stored in global memory and published by a flag.
 TEST_F(PtxAsyncMistakes, DeepEP) {
   const std::string acquire =
       "setp.ne.u32 %p3, %i, 0;\n@%p3 bra polled;\n"

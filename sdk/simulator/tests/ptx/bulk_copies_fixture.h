@@ -107,7 +107,8 @@ inline std::string load_text(int dimensions, const std::vector<int>& first, uint
          "}], [%b];\n";
 }
 
-// A kernel changes a tensor map in shared memory, copies the map to `b` and loads a box by the map.
+// Returns instructions that change a tensor map in shared memory, copy the map to `b` and load a
+// box with the map.
 inline std::string load_by_changed_map(const std::string& changes) {
   std::string copy;
   for (int at = 0; at < 128; at += 8) {
@@ -126,7 +127,7 @@ inline std::string load_by_changed_map(const std::string& changes) {
          std::string(kWait) + copy_out();
 }
 
-// Instructions of load_by_changed_map() that replace the map by zeros.
+// Instructions that replace the map by zeros, for load_by_changed_map().
 inline const std::string kNoMap = [] {
   std::string text = "mov.u64 %y3, 0;\n";
   for (int at = 0; at < 128; at += 8) {
@@ -134,9 +135,9 @@ inline const std::string kNoMap = [] {
   }
   return text;
 }();
-// Returns instructions of load_by_changed_map() that store the fields of a map of 8 rows of 128
-// bytes at %a with a swizzle of 128 bytes: of elements of 16 bits, or of bytes, the element type of
-// a map without elemtype.
+// Returns instructions, for load_by_changed_map(), that store the fields of a map of 8 rows of 128
+// bytes at %a with a swizzle of 128 bytes. The elements have 16 bits or, with `of_bytes`, are
+// bytes, the element type of a map without elemtype.
 inline std::vector<std::string> fields_of_a_map(bool of_bytes) {
   std::vector<std::string> fields;
   const auto replace = [&](const std::string& field, const std::string& operands,

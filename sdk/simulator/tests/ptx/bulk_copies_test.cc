@@ -135,9 +135,9 @@ TEST_F(PtxBulkCopies, TensorLoads) {
         at.push_back(c.first[d] + int64_t{remaining % map.elements(d)} * map.steps[d]);
         remaining /= map.elements(d);
       }
-      // The tile is aligned to 1024 bytes, so that offsets are swizzled like addresses. The
-      // reference combines the number of the 16-byte unit within its 128-byte line with bits of the
-      // line's number.
+      // The tile is aligned to 1024 bytes, so offsets are swizzled like addresses. The reference
+      // combines the number of the 16-byte unit within its 128-byte line with bits of the line's
+      // number.
       const uint32_t unit = 2 * i / 16, line = 2 * i / 128;
       const uint32_t units = 1u << c.swizzle;
       const uint32_t swizzled_unit = unit ^ (line % units);
@@ -215,8 +215,8 @@ TEST_F(PtxBulkCopies, AChangedTensorMap) {
   }
 }
 
-// All fields of a map of zeros, as Triton's kernels write them. Without elemtype, the elements are
-// bytes.
+// The kernel stores all fields of a map of zeros, as Triton's kernels do. Without elemtype, the
+// elements are bytes.
 class PtxMapOfAKernel : public PtxBulkCopies, public testing::WithParamInterface<bool> {};
 TEST_P(PtxMapOfAKernel, HasTheStoredFields) {
   const std::vector<uint16_t> values = numbers(64 * 8);
@@ -230,7 +230,7 @@ TEST_P(PtxMapOfAKernel, HasTheStoredFields) {
     }
   }
 }
-// A map of zeros has one dimension: Triton's kernels do not store a rank of zero.
+// A map of zeros has one dimension (rank field 0): Triton's kernels do not store a rank of zero.
 TEST_F(PtxBulkCopies, AMapWithoutRank) {
   const std::vector<uint16_t> values = numbers(64);
   uint16_t *a = memory(values), *b = memory<uint16_t>(4096 + 64);

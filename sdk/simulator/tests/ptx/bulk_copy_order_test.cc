@@ -47,7 +47,7 @@ TEST_F(PtxBulkCopyOrder, SeedsVaryTheCompletion) {
   EXPECT_EQ(first_words(kWait), (std::set<uint32_t>{9}));
 }
 
-// wait_group n leaves the last n groups pending, whose bytes are read later.
+// wait_group n leaves the last n groups pending. The bytes of pending groups are read later.
 TEST_F(PtxBulkCopyOrder, GroupsOfStores) {
   const auto stored = [&](const std::string& wait) {
     uint32_t* b = memory<uint32_t>(8);
@@ -189,7 +189,7 @@ TEST_F(PtxBulkCopyFaults, InitcheckFollowsCopies) {
   EXPECT_GT(uses(false), 0u);
 }
 
-// A reduction reads global memory, a copy into global memory does not.
+// A reduction reads global memory; a copy into global memory does not.
 TEST_F(PtxBulkCopyFaults, InitcheckFollowsReductions) {
   const auto uses = [&](const char* copy, bool is_initialised) {
     uint32_t* a = nullptr;
@@ -216,13 +216,13 @@ TEST_F(PtxBulkCopyFaults, InitcheckFollowsReductions) {
   EXPECT_EQ(uses("cp.async.bulk.global.shared::cta.bulk_group", false), std::vector<std::string>{});
 }
 
-// An uninitialised byte of B makes a column of D uninitialised, and also the bytes to which the
-// column is copied.
+// Uninitialised elements of A or B make a row or a column of D uninitialised, and also the bytes to
+// which this row or column is copied.
 class PtxAsyncInit : public PtxBulkCopies {
  protected:
   // Returns the uses of uninitialised bits by a product, whose result D is copied to `b`. A is in
-  // the first 2048 bytes of shared memory, B in the following 256 bytes. `store` is executed after
-  // A and B were filled with zeros.
+  // the first 2048 bytes of shared memory, B in the following 256 bytes. `store` runs after A and B
+  // have been filled with zeros.
   static std::string uses(const std::string& store, const std::string& scale = "1") {
     const std::string body =
         ".file 1 \"/src/init.cu\"\n.visible .entry init(.param .u64 b)\n{\n"
@@ -261,7 +261,7 @@ class PtxAsyncInit : public PtxBulkCopies {
   }
 };
 TEST_F(PtxAsyncInit, FollowsProductsAndStores) {
-  const std::string zeros = "0";  // scale-d is false, so that D need not be initialised before
+  const std::string zeros = "0";  // scale-d is false: the product does not read D
   EXPECT_EQ(uses("", zeros), "");
   const std::string undefined = ".loc 1 15 3\nld.shared.u32 %r4, [%s+4600];\n";
   // An uninitialised element in row 0 of A makes row 0 of D uninitialised: two elements of 4 bytes

@@ -9,7 +9,8 @@ namespace kernkit::simulator {
 class PtxClusters : public Ptx {
  protected:
   // Returns a kernel of 32 threads with 256 bytes of shared memory at %s and an mbarrier at %b.
-  // %rank and %size describe the cluster, %out is the address of the thread's element.
+  // %rank is the rank of the block in its cluster, %size the number of blocks in the cluster, %peer
+  // the rank of the next block, and %out the address of the thread's element.
   static std::string text(const std::string& body, const std::string& directive = "") {
     return ".file 1 \"/src/blocks.cu\"\n.visible .entry blocks(.param .u64 out, .param .u64 in)\n" +
            directive +

@@ -101,7 +101,7 @@ TEST_F(PtxClusters, RanksOfAddresses) {
   EXPECT_EQ(out[32], 101u);
 }
 
-// A thread of each block arrives at an mbarrier of block 0, which waits.
+// A thread of each block arrives at an mbarrier of block 0, and block 0 waits for the phase.
 TEST_F(PtxClusters, MbarriersOfAnotherBlock) {
   const std::string body =
       "@%p0 mbarrier.init.shared.b64 [%b], %size;\nfence.mbarrier_init.release.cluster;\n" +
@@ -159,7 +159,7 @@ TEST_F(PtxClusters, CopiesBetweenBlocks) {
   }
 }
 
-// The cluster that a kernel is compiled for applies to launches without the attribute.
+// Without the attribute, a launch uses the cluster size that the kernel is compiled for.
 TEST_F(PtxClusters, RequiredByTheKernel) {
   const std::string body = "mad.lo.u32 %r1, %size, 10, %rank;";
   const std::vector<uint32_t> out =
@@ -168,7 +168,7 @@ TEST_F(PtxClusters, RequiredByTheKernel) {
   EXPECT_EQ(out[96], 21u);
 }
 
-// Each thread stores 16 bytes, in one of the sizes, in the shared memory of the next block.
+// Each thread stores 16 bytes in the shared memory of the next block, by st.async of each size.
 TEST_F(PtxClusters, AsynchronousStores) {
   const std::string begin =
       "@%p0 mbarrier.init.shared.b64 [%b], 1;\nfence.mbarrier_init.release.cluster;\n" +
@@ -203,7 +203,7 @@ TEST_F(PtxClusters, AsynchronousStores) {
   check(words);
 }
 
-// All threads of a block reduce into one number of the next block.
+// All threads of a block reduce into one number in the shared memory of the next block.
 TEST_F(PtxClusters, AsynchronousReductions) {
   const auto reduced = [&](const std::string& operation, uint32_t first) {
     const bool is_64 = operation == "add.u64";
@@ -243,8 +243,9 @@ TEST_F(PtxClusters, AsynchronousReductions) {
     for (uint32_t i = 0; i < 32; ++i) all ^= i + 5;
     return all;
   }());
-  // The limits of the lanes are 5 to 36: 0 stays below 5 for five of them, so that the start is
-  // above all limits, and each increment sets the number to 0 or adds 1.
+  // The limits of the lanes are 5 to 36, and the start is above all limits. The first increment
+  // stores 0; a later increment adds 1 or stores 0. A decrement stores the lane's limit or
+  // subtracts 1.
   EXPECT_LE(reduced("inc.u32", 40), 32u);
   EXPECT_LE(reduced("dec.u32", 40), 36u);
 }

@@ -181,7 +181,7 @@ TEST_F(PtxConvert, DirectedRoundingsOf16Bits) {
   }
 }
 
-// Returns a float narrowed to 16 bits. `more` has the modifiers "relu" and "satfinite".
+// Returns a float narrowed to 16 bits. `more` may contain the modifiers "relu" and "satfinite".
 uint64_t narrowed(uint64_t a, const std::string& how, const std::string& more, int e, int m) {
   const double x = f32(a);
   const auto has = [&](const char* modifier) { return more.find(modifier) != std::string::npos; };
@@ -400,7 +400,7 @@ TEST_F(PtxConvert, FusedSumRoundsOnce) {
             0x4381u);
 }
 
-// .ftz of .f16: subnormal sources and results become zeros of the same sign.
+// Returns x after .ftz of .f16, which replaces a subnormal number by a zero of the same sign.
 uint64_t flushed_half(uint64_t x) {
   const uint64_t half = x & 0xffff;
   return (half & 0x7c00) == 0 ? half & 0x8000 : half;

@@ -33,7 +33,8 @@ class PtxCounters : public Ptx {
   }
 };
 
-// Returns the traffic as text: "1 of 32 lanes: 128 bytes, 4 sectors, 4 needed, 4 of the launch".
+// Returns the traffic as text, such as "1 of 32 lanes: 128 bytes, 4 sectors, 4 needed, 4 of the
+// launch".
 std::string text(const GlobalTraffic& t) {
   return std::to_string(t.requests) + " of " + std::to_string(t.lanes) +
          " lanes: " + std::to_string(t.bytes) + " bytes, " + std::to_string(t.sectors) +
@@ -99,7 +100,7 @@ TEST_F(PtxCounters, RatiosOfAScalarLoadAndAStride) {
   EXPECT_EQ(stride.moved_bytes(), 1024u);
 }
 
-// Each of 512 threads copies 16 bytes. `load` and `more` can add traffic that exceeds the budget.
+// Each of 512 threads copies 16 bytes. `load` and `more` may cause traffic above the budget.
 TEST_F(PtxCounters, WhatIsOverABudget) {
   char* x = memory<char>(1 << 17);
   const auto over = [&](const std::string& load, const std::string& more = "") {

@@ -46,12 +46,12 @@ void set_seed(unsigned seed);
 /// Returns whether the tests run in the simulator. Where PTX ISA allows several results, the
 /// simulator always returns the same result.
 bool is_simulator();
-/// Returns {form: its list of loops}, such as "add.s32" and "integers", for the forms in a PTX text
-/// whose loops the simulator has as SIMD code. Requires KERNKIT_PTX_AVX2=0 in the environment.
-/// Returns an empty map on a GPU.
+/// Returns the name of the list of loops, such as "integers", for each form, such as "add.s32", of
+/// a PTX text that the simulator executes by SIMD code. Requires KERNKIT_PTX_AVX2=0 in the
+/// environment. Returns an empty map on a GPU.
 std::map<std::string, std::string> simd_forms(const std::string& text);
 
-/// Encodes a tensor map of 128 bytes; zeros for a description without a tensor.
+/// Encodes a tensor map of 128 bytes. For a description without a tensor, writes zeros.
 void encode(const TensorDescription& tensor, unsigned char* map);
 
 }  // namespace execution_target

@@ -250,7 +250,7 @@ TEST_F(PtxExecution, Barriers) {
           "1;\nfirst: bar.sync 0;"),
       {});
   for (uint32_t i = 0; i < 64; ++i) ASSERT_EQ(r[i], 120u + (i < 32 ? 0 : 1)) << i;
-  // The first warp stores and arrives; the second warp waits for this store.
+  // The first warp stores and arrives; the second warp waits at the barrier and loads.
   r = run(kernel(".shared .u32 there; mov.u32 %r, 5; setp.lt.u32 %p1, %i, 32; @!%p1 bra waits;\n"
                  "st.shared.u32 [there], 77; bar.arrive 1, 64; bra.uni end;\nwaits: bar.sync 1, "
                  "64; ld.shared.u32 %r, [there];\nend:"),
@@ -346,8 +346,8 @@ TEST_F(PtxExecution, WarpFunctions) {
       [](uint32_t) { return 2u; });
 }
 
-// redux over the floats of lanes 8 to 31. Lane 9 may have a NaN, the zero of the other sign or
-// another number.
+// redux over the floats of lanes 8 to 31, which are equal except in lane 9. Lane 9 may have a NaN,
+// the zero of the other sign or another number.
 TEST_F(PtxExecution, ReductionsOfFloats) {
   execution_target::end();
   const std::string why_not = execution_target::begin(100);

@@ -32,8 +32,7 @@ TEST_F(PtxFaults, OutsideOfAnAllocation) {
             "0 bytes after an "
             "allocation of 160 bytes (faulty.cu:12)");
 }
-// Lanes at equal distances are checked together: both the first and the last active lane are
-// checked.
+// The simulator checks accesses at equal distances together, by the first and the last active lane.
 const char* const kBackwards = "mul.wide.u32 %y2, %i, 8;\nsub.u64 %x, %x, %y2;\n";
 
 TEST_F(PtxFaults, OutsideAtTheLastLane) {
@@ -79,8 +78,8 @@ TEST_F(PtxFaults, LanesThatDoNotRunMayLieOutside) {
   EXPECT_EQ(fault(), "none");
   EXPECT_EQ(x[0], 31);
 }
-// The first and the last address are inside, because addresses wrap; an address between them is
-// not.
+// The addresses of adjacent lanes are 2^63 apart: the addresses of the first and the last lane wrap
+// into the allocation, the addresses of odd lanes are outside.
 TEST_F(PtxFaults, SoFarThatAddressesWrap) {
   EXPECT_EQ(run("cvt.u64.u32 %y2, %i;\nshl.b64 %y2, %y2, 63;\nadd.u64 %x, %x, %y2;\n"
                 "setp.lt.u32 %p1, %i, 31;\n@%p1 ld.global.u32 %r1, [%x];",
@@ -428,7 +427,7 @@ TEST_F(PtxVariableFaults, AnAddressOfEitherVariable) {
       "mov.u64 %y2, _ZN2ns5tableE; mov.u64 %y3, next; selp.b64 %y4, %y2, %y3, %p1; "
       "sub.s64 %y5, %y3, %y2; add.s64 %y6, %y2, %y5;\n";
   EXPECT_EQ(fault_of(chosen + "st.global.u32 [%y4], %i; ld.global.u32 %r3, [%y4+64];"), "none");
-  // Variables have gaps between them, so that the fault is found however the address was computed.
+  // A gap follows each variable, so the fault is found however the address was computed.
   EXPECT_EQ(fault_of(chosen + "@%p1 st.global.u32 [%y4+128], %i;"),
             "[0, 0, 0]: Invalid __global__ write of size 4 bytes, 0 bytes past the end of variable "
             "ns::table (128 bytes)" +
@@ -610,8 +609,8 @@ TEST_F(PtxFaults, RejectsUnsupportedForms) {
                 "faulty cannot run: add.approx.f64 (faulty.cu:12): unsupported modifier .approx",
                 "faulty cannot run: mov.u32 (faulty.cu:12): unknown name %pm0"}));
 }
-// Rejects instructions of compute capability 9.0 and later for clusters and for asynchronous bulk
-// operations.
+// Rejects unsupported instructions of compute capability 9.0 and later: multimem, sparse wgmma and
+// tcgen05.
 TEST_F(PtxFaults, RejectsClustersAndBulkCopies) {
   const char* const all[] = {
       "multimem.red.relaxed.gpu.global.add.u32 [%y1], %r1",

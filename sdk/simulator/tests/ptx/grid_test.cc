@@ -18,8 +18,8 @@ namespace {
 
 class PtxGrid : public PtxExecution {};
 
-// A large grid runs on all processors without a seed, and with a seed if blocks cannot observe each
-// other.
+// A large grid runs on all processors without a seed, and with a seed if `spread` is true and
+// blocks cannot observe each other.
 TEST_F(PtxGrid, BlocksOverAllProcessors) {
   const unsigned all = std::max(1u, std::thread::hardware_concurrency());
   const auto processors = [&](const std::string& body, unsigned seed, bool spread) {

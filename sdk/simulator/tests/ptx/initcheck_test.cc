@@ -366,7 +366,7 @@ TEST_F(PtxInit, SharedAndLocalMemory) {
               std::string::npos)
         << carried;
   }
-  // Each byte, and each bit, is tracked separately.
+  // Each byte and each bit of memory is tracked separately.
   EXPECT_EQ(bits(addresses + "st.shared.u8 [%q1+1], %v;\nld.shared.u32 %r, [%q1];"), 0xffff00ff);
   EXPECT_EQ(bits(addresses + "st.shared.u32 [%q1], %t;\nld.shared.u8 %r, [%q1];"), 0u);
   EXPECT_EQ(bits(addresses + "st.shared.u32 [%q1], %t;\nld.shared.s16 %r, [%q1];"), 0xffffff00);
@@ -398,7 +398,7 @@ TEST_F(PtxInit, ABlockBeginsAnew) {
             "1: used: block [1, 0, 0], thread [0, 0, 0]: Uninitialize");
 }
 
-// A register that was never written is reported, unless another register used the same place
+// A register that was never written is reported, unless another register used the same storage
 // before.
 TEST_F(PtxInit, RegistersWithoutAValue) {
   const auto finding_of = [&](const std::string& body) {
@@ -545,7 +545,7 @@ TEST_F(PtxInit, ProductsOfOtherTypes) {
   }
 }
 
-// Row 0 of A is uninitialised, which the first four lanes have. These lanes have row 0 of D.
+// The first four lanes hold row 0 of A, which is uninitialised, and row 0 of D.
 TEST_F(PtxInit, ProductsOfDoubles) {
   const std::string before =
       "mov.b64 %k, 0;\nmov.b64 %l, {%u, %u};\nsetp.lt.u32 %p, %i, 4;\nselp.b64 %l, %l, %k, %p;\n";
@@ -556,7 +556,7 @@ TEST_F(PtxInit, ProductsOfDoubles) {
     return text.substr(0, text.find(':'));
   };
   EXPECT_EQ(count("{%l}, {%k}"), "4");
-  // The first four lanes have column 0 of B, which is in lanes 0, 4, 8 and so on of D.
+  // The first four lanes hold column 0 of B; lanes 0, 4, 8 and so on hold column 0 of D.
   EXPECT_EQ(count("{%k}, {%l}"), "8");
   EXPECT_EQ(count("{%k}, {%k}"), "none");
 }
@@ -711,7 +711,7 @@ TEST_F(PtxInit, WhatTheHostWrites) {
   cudaFree(managed);
 }
 
-// Kernels that run without the tool may have written anything.
+// Each tool that exists during the launch reports the use: the tool in uses(), and all_.
 TEST_F(PtxInit, ReportsOnlyDuringItsLifetime) {
   EXPECT_NE(uses("st.global.u32 [%mine], %u;"), "none");
   EXPECT_EQ(all_.uses().size(), 1u);

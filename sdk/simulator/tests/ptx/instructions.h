@@ -17,7 +17,7 @@ inline unsigned width_of(const std::string& type) {
   return static_cast<unsigned>(std::stoi(type.substr(type.find_first_of("0123456789"))));
 }
 
-/// Edge cases of integers and of floats of any width, and random values.
+/// Returns edge cases of integers and of floats of any width, and random values.
 inline std::vector<uint64_t> values_of_all_kinds() {
   std::vector<uint64_t> values = {0,
                                   1,
@@ -83,12 +83,12 @@ inline std::vector<uint64_t> values_of_all_kinds() {
 /// Returns the expected result of an instruction for its sources, all as bits.
 using Reference = std::function<uint64_t(uint64_t a, uint64_t b, uint64_t c)>;
 
-/// `instruction` has the operands %d, %a, %b and %c, as far as needed; `types` are the operands'
-/// types, for example {"u32", "u32", "u32"}.
+/// Base of the tests of instructions. `instruction` has the operands %d, %a, %b and %c, as far as
+/// needed; `types` are the operands' types, for example {"u32", "u32", "u32"}.
 class Instruction : public Ptx {
  protected:
   Instruction() = default;
-  /// A test of forms that need another compute capability and target of PTX than sm_90.
+  /// Creates a test of forms that need another compute capability and target of PTX than sm_90.
   Instruction(int capability, std::string target) : Ptx(capability), target_(std::move(target)) {}
 
   void check(const std::string& instruction, const std::vector<std::string>& types,
@@ -137,9 +137,9 @@ class Instruction : public Ptx {
     }
     return is_allowed(types[0], got, expected, bound);
   }
-  // Slow checks; see test_ptx_forms.py. KERNKIT_PTX_PAIRS=n: for two sources of 16 bits or of two
-  // 16-bit numbers, every value with every n-th value. KERNKIT_PTX_RANDOM=n: for other sources, n
-  // random values.
+  // Makes the slow checks; see test_ptx_forms.py. KERNKIT_PTX_PAIRS=n: for two sources of 16 bits
+  // or of two 16-bit numbers, every value with every n-th value. KERNKIT_PTX_RANDOM=n: for other
+  // sources, n random values.
   void check_more(const std::string& instruction, const std::vector<std::string>& types,
                   const Reference& reference, const Bound& bound) {
     const auto number = [](const char* name) -> size_t {
@@ -225,7 +225,8 @@ class Instruction : public Ptx {
     for (size_t i = 0; i < count && !HasFatalFailure(); i += kBatch) {
       for (auto& values : sources) {
         values.resize(std::min(kBatch, count - i));
-        // Half of the values are 32-bit floats of similar magnitudes, which sums and products need.
+        // Half of the values are 32-bit floats of similar magnitudes: sums of random bits rarely
+        // depend on both operands.
         for (uint64_t& value : values) {
           const uint64_t any = random();
           value = (any & 1) != 0 ? any : (any & 0xffffffff807fffff) | (96 + (any >> 40) % 64) << 23;

@@ -27,7 +27,8 @@ std::string problem_of(const std::vector<std::string>& bodies) {
   return "";
 }
 
-// Returns the bytes of the variable that a function's first instruction names.
+// Returns the first byte of the variable that a function's first instruction names, or -1 if the
+// module does not have the variable.
 int first_byte(const Module& module, const std::string& function) {
   const std::string name = parse_body(module.functions.at(function)).at(0).operands.at(1).name;
   for (const Variable& variable : module.variables) {

@@ -141,9 +141,9 @@ class PtxMatrix : public Ptx {
     for (size_t i = 0; i < count; ++i) text += (i ? ", %" : "%") + name + std::to_string(i);
     return text + "}";
   }
-  // Compares D with the exact sums. Hardware may add in any order and round each sum, so that each
-  // addition may have an error of 2^-24 of the sum of all magnitudes. .f16 is rounded once more.
-  // If `form` has .xor, the product of two bits is their exclusive or.
+  // Compares D with the exact sums. Hardware may add in any order and round each sum, so each
+  // addition may have an error of 2^-24 times the sum of all magnitudes. A .f16 result is rounded
+  // once more. If `form` has .xor, the product of two bits is their exclusive or.
   static void expect(const std::string& form, const Matrix& a, const Matrix& b, const Matrix& c,
                      const Matrix& d, bool saturates = false) {
     const bool is_xor = form.find(".xor") != std::string::npos;
@@ -285,8 +285,8 @@ TEST_F(PtxMatrix, ProductsOfBits) {
   }
 }
 
-// Matrices of doubles. In the second round only one product of each sum is not zero, so that the
-// result is a fused multiply-add, whatever the order of the sum.
+// Matrices of doubles. In the second round only one product of each sum is not zero, so the result
+// is a fused multiply-add, whatever the order of the sum.
 TEST_F(PtxMatrix, ProductsOfDoubles) {
   std::uniform_real_distribution<double> about_one(-2, 2);
   for (const std::string shape : {"m8n8k4", "m16n8k4", "m16n8k8", "m16n8k16"}) {
@@ -672,7 +672,7 @@ TEST_F(Wmma, SumsOfAnotherType) {
 }
 
 // Fragments of one register in each lane: doubles, numbers of 4 bits and single bits. Loads and
-// stores have no stride, so that rows or columns are contiguous.
+// stores have no stride, so rows or columns are contiguous.
 TEST_F(Wmma, OneRegister) {
   const struct {
     std::string shape, type, sum, form;

@@ -11,8 +11,8 @@ namespace {
 
 class PtxMbarrierFaults : public Ptx {
  protected:
-  // Returns a kernel of 64 threads whose thread 0 initialises `bar` for two arrivals. %p0 holds in
-  // thread 0.
+  // Returns a kernel of 64 threads whose thread 0 initialises `bar` for two arrivals. %p0 is true
+  // in thread 0.
   static std::string text(const std::string& body) {
     return ".file 1 \"/src/ring.cu\"\n.visible .entry ring(.param .u64 x)\n{\n"
            ".reg .b64 %x, %y<4>;\n.reg .b32 %i, %r<9>, %own, %other;\n.reg .pred %p<4>;\n"
@@ -115,7 +115,7 @@ TEST_F(PtxMbarrierFaults, AnObjectInGlobalMemory) {
             "thread [0, 0, 0]: the mbarrier is not in shared memory (ring.cu:12)");
 }
 
-// A deadlock is reported at once, with what the phase lacks.
+// A deadlock is reported at once, with the number of arrivals that the phase lacks.
 TEST_F(PtxMbarrierFaults, DeadlockWithoutAnArrival) {
   const std::string wait =
       ".loc 1 20 3\nwait: mbarrier.try_wait.parity.shared.b64 %p1, [bar], 0;\n@!%p1 bra wait;\n";

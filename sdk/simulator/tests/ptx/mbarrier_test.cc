@@ -7,7 +7,7 @@ namespace kernkit::simulator {
 namespace {
 
 // Returns a kernel with shared memory: an mbarrier at %x1 that expects `count` arrivals, and words
-// at %x2. %p0 holds in thread 0.
+// at %x2. %p0 is true in thread 0.
 std::string with_mbarrier(const std::string& count, const std::string& body) {
   return kernel(
       "mov.u32 %x1, bar; mov.u32 %x2, tile; setp.eq.u32 %p0, %i, 0;\n"
@@ -124,7 +124,7 @@ TEST_F(PtxMbarrier, CountsOfArrivals) {
             reversed());
 }
 
-// 40 threads drop out in the first phase, so that the second phase expects 24 arrivals.
+// 40 threads drop out in the first phase, so the second phase expects 24 arrivals.
 TEST_F(PtxMbarrier, DroppedArrivals) {
   EXPECT_EQ(
       run_with("64", kStoreOwn +

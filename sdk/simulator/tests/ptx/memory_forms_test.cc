@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each form of ld and st that occurs in real kernels: the bytes that the form moves, and how it
-// extends them.
+// Each form of ld and st that occurs in real kernels: the bytes that the form moves, and their
+// extension in a register.
 #include <cmath>
 #include <map>
 #include <sstream>
@@ -615,11 +615,11 @@ TEST_F(PtxForms, CacheHints) {
 }
 
 // cp.async with a policy, with a number of source bytes, and with a predicate that makes all bytes
-// zero. A third of the threads has the predicate.
+// zero. The predicate is true in a third of the threads.
 TEST_F(PtxForms, AsyncCopiesWithMoreOperands) {
   const struct {
     const char* text;
-    int source_bytes;  // source bytes of threads with the predicate
+    int source_bytes;  // source bytes of threads whose predicate is true
   } all[] = {
       {"cp.async.ca.shared.global.L2::cache_hint [%mine], [%in], 16, %policy", 16},
       {"cp.async.cg.shared.global.L2::cache_hint.L2::128B [%mine], [%in], 16, %n, %policy", 4},

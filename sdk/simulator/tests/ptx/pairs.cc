@@ -50,7 +50,7 @@ struct BF16 {
 };
 
 // Rounds to nearest, ties to even. The last bit of the added double has the weight of the last bit
-// of the result, so that the processor rounds at this bit. The sum minus the added double is the
+// of the result, so the processor rounds at this bit. The sum minus the added double is the
 // magnitude of the result in units of this bit.
 template <class Format>
 [[gnu::always_inline]] inline uint32_t rounded(double x) {
@@ -171,8 +171,8 @@ struct Most {
   static int32_t apply(int32_t a, int32_t b) { return a > b ? a : b; }
 };
 // Division in double is accurate enough, because the quotient of two 16-bit numbers is an integer
-// or at least 2^-16 away from an integer. Division by 0 sets all bits; PTX ISA leaves the result
-// open.
+// or at least 2^-16 away from an integer. Division by 0 sets all bits; PTX ISA does not specify
+// this result.
 struct Quotient {
   static int32_t apply(int32_t a, int32_t b) {
     return b == 0 ? -1 : static_cast<int32_t>(static_cast<double>(a) / b);

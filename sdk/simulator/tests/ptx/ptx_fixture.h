@@ -29,8 +29,8 @@ cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLibrary_t library, co
 
 namespace kernkit::simulator {
 
-/// Appends the instructions of a PTX text, such as "add.s32", the name of the running test and the
-/// list of the form's SIMD code, or "-", to the file that KERNKIT_PTX_FORMS names; see
+/// Appends a line for each instruction of a PTX text to the file that KERNKIT_PTX_FORMS names: the
+/// form, such as "add.s32", the running test, and the list of the form's SIMD code or "-"; see
 /// test_ptx_forms.py. `body` is the text without its first lines.
 inline void note_forms(const std::string& text, const std::string& body) {
   const char* path = std::getenv("KERNKIT_PTX_FORMS");
@@ -116,7 +116,7 @@ class Ptx : public ::testing::Test {
     if (!why_not_.empty()) GTEST_SKIP() << why_not_;
   }
 
-  /// Zeroed device memory that the host may access as well.
+  /// Returns zeroed device memory that the host may access as well.
   template <class T>
   T* memory(size_t count) {
     T* pointer = nullptr;

@@ -238,7 +238,7 @@ class PtxGlobalRaces : public Ptx {
     EXPECT_EQ(error != cudaSuccess ? error : cudaDeviceSynchronize(), cudaSuccess) << fault();
     return text_of(check);
   }
-  // Two kernels: `writes` stores the first 32 elements, and `reads` loads these elements.
+  // Returns two kernels: `writes` stores the first 32 elements, and `reads` loads these elements.
   static std::string two_kernels() {
     std::string text = ".file 1 \"/src/raced.cu\"\n";
     for (const char* name : {"writes", "reads"}) {
@@ -325,7 +325,7 @@ class PtxMemoryModel : public PtxGlobalRaces {
                      "\n.loc 1 9 3\n" + load + "\nend:",
                  2, 64, level);
   }
-  // Returns the end of the only finding: the description of the missing order.
+  // Returns the end of the only report, which describes the missing order.
   std::string reason(const std::string& release, const std::string& read,
                      const std::string& acquire, RaceLevel level = RaceLevel::kError) {
     const std::string text = passes(release, read, acquire, level);
@@ -414,7 +414,7 @@ TEST_F(PtxMemoryModel, Observations) {
   EXPECT_NE(accesses("st.relaxed.cta.global.u32", relaxed, load), "none");
   // An access to another word is unordered.
   EXPECT_NE(passes(store + " [%x+512], 1;", relaxed, ""), "none");
-  // A barrier passes the observation on.
+  // After a barrier, the observed store also precedes accesses by other threads of the block.
   const auto other_warp = [&](const std::string& barrier) {
     std::memset(x_, 0, (kCount + 8) * sizeof(*x_));
     return races(
@@ -428,8 +428,9 @@ TEST_F(PtxMemoryModel, Observations) {
   EXPECT_NE(other_warp(""), "none");
 }
 
-// A release pattern is a fence and a write of one thread (PTX ISA 8.8). A fence before a barrier
-// counts for the thread that publishes after the barrier at the level `error` only.
+// A release pattern is a fence and a write by the same thread (PTX ISA 8.8). At the level `error`
+// only, the fence of a thread before a barrier also counts for the thread that writes after the
+// barrier.
 TEST_F(PtxMemoryModel, FencesBeforeABarrier) {
   const auto publishes = [&](const std::string& before, const std::string& after, RaceLevel level) {
     std::memset(x_, 0, (kCount + 8) * sizeof(*x_));
@@ -452,7 +453,7 @@ TEST_F(PtxMemoryModel, FencesBeforeABarrier) {
   EXPECT_NE(publishes("", "", RaceLevel::kError), "none");
 }
 
-// `red` reads no value, so that no acquire pattern begins with `red`.
+// `red` reads no value, so no acquire pattern begins with `red`.
 TEST_F(PtxMemoryModel, ReductionsDoNotAcquire) {
   const auto of_two = [&](const std::string& update) {
     std::memset(x_, 0, (kCount + 8) * sizeof(*x_));
@@ -465,7 +466,8 @@ TEST_F(PtxMemoryModel, ReductionsDoNotAcquire) {
   EXPECT_NE(of_two("red.global.add.u32 [%x+512], 1;"), "none");
 }
 
-// Unordered strong accesses to one word are not an error if they have the same size.
+// Unordered strong accesses to one word are reported at the level `info` only, unless their sizes
+// differ.
 TEST_F(PtxMemoryModel, StrongAccesses) {
   const auto strong = [&](const std::string& load, RaceLevel level) {
     return passes("st.relaxed.gpu.global.u32 [%x+512], 1;", "ld.relaxed.gpu.global.u32", "", level,
@@ -486,7 +488,7 @@ TEST_F(PtxMemoryModel, StrongAccesses) {
   EXPECT_EQ(strong("ld.volatile.global.v2.u32 {%r4, %r6}, [%x];", RaceLevel::kWarn), "none");
 }
 
-// cp.async is ordered with its own thread only after a wait for its group.
+// cp.async is ordered with its thread's other accesses only after a wait for its group.
 TEST_F(PtxMemoryModel, AsynchronousCopies) {
   const auto copies = [&](const std::string& after) {
     return races(
@@ -546,8 +548,8 @@ TEST_F(PtxMemoryModel, Locks) {
   execution_target::runtime().set_seed(0);
 }
 
-// An invalid access ends neither its thread nor the kernel, so that races of later accesses are
-// found. The launch returns the error.
+// An invalid access ends neither its thread nor the kernel, so races of later accesses are found.
+// The launch returns the error.
 TEST_F(PtxGlobalRaces, AfterAnInvalidAccess) {
   PtxModule module(
       ".file 1 \"/src/raced.cu\"\n.visible .entry raced(.param .u64 x)\n{\n.reg .b64 %x, %y;\n"
@@ -573,10 +575,10 @@ TEST_F(PtxGlobalRaces, AfterAnInvalidAccess) {
       << text;
 }
 
-// A loop of invalid accesses ends its kernel.
+// After many invalid accesses in a loop, the kernel ends.
 class PtxInvalidRaces : public PtxGlobalRaces {
  protected:
-  // The value that a kernel stores after `count` invalid loads.
+  // Returns the value that a kernel stores after `count` invalid loads.
   unsigned stored_after(unsigned count) {
     PtxModule module(
         ".visible .entry k(.param .u64 x)\n{\n.reg .b64 %x;\n.reg .b32 %r<3>;\n.reg .pred %p;\n"
@@ -630,9 +632,9 @@ TEST_F(PtxGlobalRaces, FencesAndACounter) {
   EXPECT_NE(of_last("membar.cta;"), "none");
   EXPECT_NE(of_last("membar.gl;", "atom.relaxed.cta.global.add.u32"), "none");
 }
-// The block that takes the last ticket resets the counter: its atomic has read the atomics of the
-// other blocks, directly or through other atomics, so that they precede the store (PTX ISA,
-// "Observation Order" and "Causality Order").
+// The block that takes the last ticket resets the counter. The atomic of this block has read the
+// atomics of the other blocks, directly or through other atomics, so these precede the store (PTX
+// ISA, "Observation Order" and "Causality Order").
 TEST_F(PtxGlobalRaces, TheLastBlockResetsTheCounter) {
   const auto of_last = [&](const std::string& add, const std::string& last = "3") {
     x_[kCount] = 0;
@@ -746,7 +748,7 @@ TEST_F(PtxGlobalRaces, OfTwoStreams) {
   cudaEventDestroy(event);
 }
 
-// A programmatic dependent launch: its kernel may begin while the kernel before it still runs.
+// A programmatic dependent launch: the kernel may begin while the previous kernel still runs.
 class PtxDependentLaunches : public PtxGlobalRaces {
  protected:
   PtxDependentLaunches() { cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking); }
@@ -809,7 +811,7 @@ TEST_F(PtxDependentLaunches, AccessesBeforeTheWait) {
   EXPECT_EQ(race_of(kLoadX), early("Read", "Write"));
   EXPECT_EQ(race_of(std::string(kLoadX) + kWait), early("Read", "Write"));
   EXPECT_EQ(race_of(std::string(kWait) + kLoadX), "none");
-  // Triggering dependent kernels orders no accesses.
+  // A trigger of the dependent kernels orders no accesses.
   EXPECT_EQ(race_of(std::string("griddepcontrol.launch_dependents;\n") + kLoadX + kWait),
             early("Read", "Write"));
   // The accesses race even if the first kernel does not trigger its dependents.
@@ -884,8 +886,8 @@ TEST_F(PtxDependentLaunches, Three) {
   EXPECT_EQ(third(""), early("Read", "Write"));
 }
 
-// The reports for two operations on two streams, each a kernel, a copy or a fill, with other calls
-// between them.
+// Tests of two operations on two streams, each a kernel, a copy or a fill, with other calls between
+// them.
 class PtxCallRaces : public PtxGlobalRaces {
  protected:
   using Work = std::function<void(cudaStream_t)>;

@@ -153,7 +153,8 @@ TEST_F(PtxReal, FloatingPointModeOfTheLaunchingThread) {
   EXPECT_EQ(x[3], 1.0f / 1e-10f);
 }
 
-// The low 32 bits of sources and results are zeros, so that 20 bits of the mantissa remain.
+// The instruction ignores the low 32 bits of its source and sets the low 32 bits of its result to
+// 0: 20 bits of the mantissa remain.
 TEST_F(PtxReal, ReciprocalsOfHighHalves) {
   const auto check_one = [&](const std::string& op, double (*function)(double)) {
     check(op + ".approx.ftz.f64 %d, %a", {"f64", "f64"},

@@ -6,7 +6,7 @@
 
 namespace kernkit::simulator::execution_target {
 
-/// The runtime of the current test.
+/// Returns the runtime of the current test.
 CudaRuntime& runtime();
 
 }  // namespace kernkit::simulator::execution_target

@@ -49,7 +49,7 @@ class PtxSteps : public ::testing::Test {
       std::memcpy(state->registers + at, &value, 4);
     }
     std::memset(state->memory, static_cast<int>(random_word()), kMemory);
-    // Addresses of 16 bytes each, at equal distances or random.
+    // Addresses of 16-byte units, at equal distances or random.
     const uint64_t distance = uint64_t{random_() % 4} * 16;
     const bool in_order = random_() % 2 == 0;
     for (uint64_t l = 0; l < 32; ++l) {
@@ -80,7 +80,8 @@ class PtxSteps : public ::testing::Test {
     run(simd_step, operation, mask, &state_);
     ASSERT_EQ(std::memcmp(&state_, expected.get(), sizeof(state_)), 0) << name << ' ' << i;
   }
-  // Compares all steps of a list on random lanes. Returns the number of steps with two versions.
+  // Compares the versions of all steps of a list on random lanes. Returns the number of steps with
+  // two versions.
   size_t compare(Simd list, const char* name) {
     const Steps steps = steps_of(list);
     size_t num_versions = 0;
@@ -145,7 +146,7 @@ TEST_F(PtxSteps, SameProductsForEachProcessor) {
   if (fastest(steps.all[0], Simd::kMatrices) == steps.all[0]) {
     GTEST_SKIP() << "this build or this processor has only one version of each step";
   }
-  // Shared memory is so large that it contains the matrix of every descriptor.
+  // Shared memory is large enough for the matrix of every descriptor.
   constexpr uint32_t kSharedBytes = 1 << 20;
   Kernel kernel;
   kernel.lists.emplace_back();

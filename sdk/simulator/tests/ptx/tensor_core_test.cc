@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // CudaRuntime::set_device_summation(): sums of mma and wgmma. tensor_core_sums.txt has 100 vectors
 // for each form, for which the simulator and MMA-Sim (arXiv 2511.10909) have the same result. A
-// line "= NAME capability m a b c d k" begins a form, where c and d are types; a vector is a line
-// with the elements of a row of A, those of a column of B, c and d, each a hexadecimal code.
+// line "= NAME capability m a b c d k" begins a form, where c and d are types. A line of a vector
+// has a row of A, a column of B, c and d, each element as a hexadecimal code.
 #include <fstream>
 #include <sstream>
 
@@ -28,11 +28,11 @@ uint32_t bits_of(const std::string& type) {
   return type == "f64" ? 64 : type == "f16" || type == "bf16" ? 16 : 32;
 }
 
-// Returns whether the code of an f64 is a NaN. PTX ISA leaves the bits of a NaN of f64 open.
+// Returns whether the code of an f64 is a NaN, whose other bits PTX ISA does not specify.
 bool is_nan(uint64_t code) { return (code & 0x7fffffffffffffff) > 0x7ff0000000000000; }
 
-// The registers of a matrix, whose lines are the rows of A, C and D or the columns of B. A register
-// has 8 lines; each of four lanes has `adjacent` elements of a line, in `registers` registers.
+// The registers of a matrix. A line is a row of A, C or D, or a column of B. Four lanes hold a
+// line, each lane `adjacent_` neighbouring elements at a time, in `of_line_` registers.
 class Registers {
  public:
   Registers(uint32_t lines, uint32_t length, uint32_t bits, bool is_sum)
@@ -72,7 +72,7 @@ class PtxTensorCore : public Ptx {
     return text + "}";
   }
 
-  // Multiplies blocks of 8 vectors, whose results are the diagonal of D.
+  // Multiplies 8 vectors at a time. The results are the diagonal of D.
   std::vector<uint64_t> multiply(const Form& form, const std::vector<Vector>& vectors) {
     const bool is_warpgroup = form.name == "wgmma";
     const uint32_t m = form.a == "f64" && form.capability == 80 ? 8 : 16;

@@ -177,7 +177,7 @@ TEST_F(PtxValueForms, PackedHalves) {
   };
   check_format("f16x2", 5, 10);
   check_format("bf16x2", 8, 7);
-  // The factors and the term have similar magnitudes, so that long double holds the exact sum.
+  // The factors and the term have similar magnitudes, so long double holds the exact sum.
   check(
       "{ .reg .b32 x; and.b32 x, %c, 0x80ff80ff; or.b32 x, x, 0x3f003f00; and.b32 %a, %a, "
       "0x80ff80ff; "
@@ -237,8 +237,8 @@ TEST_F(PtxValueForms, Flushing) {
         bound);
   };
   check_two("sub.ftz.f32", std::minus<>());
-  // Returns a times the reciprocal of b. A subnormal reciprocal is flushed to zero, so that a
-  // magnitude of b above 2^126 gives 0, or NaN if a is infinite.
+  // Returns a times the reciprocal of b. A subnormal reciprocal is flushed to zero, so a magnitude
+  // of b above 2^126 gives 0, or NaN if a is infinite.
   const auto by_reciprocal = [](float a, float b) {
     return std::fabs(b) > std::ldexp(1.0f, 126) ? a * std::copysign(0.0f, b) : a / b;
   };

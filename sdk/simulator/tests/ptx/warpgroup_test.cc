@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // wgmma: products of a warpgroup for each type, each layout of shared memory, and A in registers,
-// against sums of the host. The elements are small integers, so that all sums are exact.
+// compared with sums of the host. The elements are small integers, so all sums are exact.
 #include <cmath>
 #include <functional>
 
