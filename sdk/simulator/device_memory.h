@@ -23,7 +23,8 @@ class DeviceMemory {
   virtual Range range_of(uint64_t address) const = 0;
   /// Describes an inaccessible address, such as "4 bytes after an allocation of 400 bytes".
   virtual std::string location_of(uint64_t address) const = 0;
-  /// Returns the name of the variable around an address; "" outside of variables.
+  /// Returns the name of the variable that contains an address; "" if no variable contains the
+  /// address.
   virtual std::string variable_at(uint64_t /*address*/) const { return ""; }
 };
 

@@ -51,8 +51,8 @@ struct VariableRange {
   size_t size;        ///< size of the variable [bytes]
 };
 
-/// Runs a launch on its device. After a fault, returns its description and stores its error in
-/// *error. Without a fault, returns "" and stores cudaSuccess.
+/// Runs a launch on its device. After a fault, returns the fault's description and stores the
+/// fault's error in *error. Without a fault, returns "" and stores cudaSuccess.
 using GridRun = std::function<std::string(cudaError_t* error)>;
 
 /// Interface of an executor, which runs the kernels of one kind of code. The runtime holds
@@ -110,8 +110,8 @@ struct ExecutionContext {
   unsigned long generation;  ///< generation of the runtime; each reset starts a new generation
 };
 /// Returns whether a device of compute capability `device` runs machine code for one of the
-/// capabilities `machine_code`. Such a capability has the device's major version and at most its
-/// minor version.
+/// capabilities `machine_code`. A device runs machine code whose capability has the device's major
+/// version, and a minor version that is at most the device's.
 bool runs_machine_code(const std::vector<int>& machine_code, int device);
 /// Returns the compute capability of the PTX that a device of compute capability `device` executes:
 /// the highest capability in `ptx` that is at most `device`. If there is none, but the device runs

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hooks: the interface for tools. RuntimeHooks receive calls of the runtime, LaunchHooks and
 // BlockHooks the operations of a kernel. Without a tool no operation calls a hook: a kernel runs
-// instrumented only if a tool is on.
+// instrumented only while a tool is in use.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -41,8 +41,9 @@ inline void ignore_memory(MemoryStep, const void*, size_t, const void*) {}
 
 /// Functions that the runtime calls; a tool replaces the functions that it needs.
 struct RuntimeHooks {
-  /// Called for each step, in the thread of the actor. `object` is the acquired or released object,
-  /// or the queue of kBegins (null for work outside the queue's order); otherwise null.
+  /// Called for each step, in the thread of the actor. `object` is the acquired, released or
+  /// forgotten object, or the queue of kBegins (null for work outside the queue's order); otherwise
+  /// null.
   void (*order)(OrderStep step, const void* object) = ignore_order;
   /// Called for each step that concerns the `bytes` bytes at `at`. `from` is the source of a copy;
   /// otherwise null.

@@ -12,8 +12,9 @@ namespace {
 
 thread_local Block* of_thread = nullptr;
 
-// The most turns of a block's threads in a row. A block whose threads meet at a barrier in each
-// iteration of a loop may wait for a store of another block.
+// Maximum number of consecutive turns of a block's threads before another block runs. Threads that
+// meet at a barrier in each iteration of a loop make progress, but the loop may wait for a store of
+// another block.
 constexpr unsigned kTurnsInARow = 1 << 18;
 
 }  // namespace

@@ -109,7 +109,7 @@ class Block {
   unsigned spins_ = 0;
   WarpRendezvous* free_syncs_ = nullptr;
   std::vector<WarpRendezvous*> syncs_;
-  // Addresses of race_release() and race_acquire(), for even and odd rounds of the barrier.
+  // Addresses passed to race_release() and race_acquire() in even and odd rounds of the barrier.
   char barriers_[2] = {};
 };
 

@@ -5,8 +5,8 @@
 #include <cstddef>
 
 #include "platform/sanitizers.h"
-// Builds for other processors, or with KERNKIT_SIMULATOR_UCONTEXT, use ucontext, which makes two
-// system calls per switch.
+// Builds for processors other than x86-64, or with KERNKIT_SIMULATOR_UCONTEXT, use ucontext, which
+// makes a system call in each switch.
 #if defined(__x86_64__) && !defined(KERNKIT_SIMULATOR_UCONTEXT)
 #define KERNKIT_OWN_SWITCH 1
 #endif

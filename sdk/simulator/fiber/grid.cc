@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The race detector must see blocks as unsynchronised threads: this file only calls functions of
-// pthread that the detector intercepts to start and join threads.
+// The race detector must see blocks as unsynchronised threads. Apart from starting and joining
+// threads, this file therefore calls no synchronisation function that the detector intercepts:
+// carriers wait by system calls.
 #include "fiber/grid.h"
 
 #include <linux/futex.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Grid: a kernel that runs on the CPU. Its blocks run on OS threads, one at a time. All blocks run
-// on the launching thread as long as no block waits for another block.
+// Grid: a kernel that runs on the CPU. Its blocks run on OS threads, one at a time. Without a race
+// detector, all blocks run on the launching thread until a block yields.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -26,8 +26,8 @@ class Grid {
   /// Runs every block. Returns the description of a fault, or "".
   std::string run();
 
-  /// Called by a block that waits for another block: lets another block run. Returns false if the
-  /// grid must stop.
+  /// Called by a block that may be waiting for another block: lets another block run. Returns false
+  /// if the grid must stop.
   bool yield();
   /// Records a fault and stops the grid. Only the first fault is kept.
   void fail(const std::string& sentence, cudaError_t error = cudaErrorLaunchFailure);
@@ -48,8 +48,8 @@ class Grid {
   const dim3 grid, block;
   const size_t shared_memory;
   const Settings settings;
-  // Addresses of race_release() and race_acquire(): all threads begin after earlier work, and end
-  // before later work.
+  // Addresses passed to race_release() and race_acquire(): all threads begin after the host's
+  // earlier work, and end before the host's later work.
   char begins = 0, ends = 0;
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The __shared__ variables of the program, found in its symbol tables by the ABI tag that
-// cuda_runtime.h adds to their names. A stripped program has no symbols, so that its variables keep
+// cuda_runtime.h adds to their names. A stripped program has no symbols, so its variables keep
 // their old values.
 #pragma once
 

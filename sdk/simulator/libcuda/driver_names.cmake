@@ -12,7 +12,7 @@ set(symbols "")
 foreach(header IN ITEMS cuda cudaEGL cudaGL cudaProfiler cudaVDPAU)
   if(EXISTS "${INCLUDE}/${header}.h")
     file(READ "${INCLUDE}/${header}.h" text)
-    string(REPLACE ";" "" text "${text}")  # separates elements of a list
+    string(REPLACE ";" "" text "${text}")  # a semicolon separates elements of a list
     string(REGEX REPLACE "[][\\]" "" text "${text}")
     string(REGEX MATCHALL "CUresult CUDAAPI[ \n]+cu[A-Za-z0-9_]+[ ]*\\(" declared "${text}")
     string(REGEX MATCHALL "#[ ]*define[ ]+cu[A-Za-z0-9_]+[ ]+[A-Za-z0-9_]+[^\n]*" defined "${text}")
@@ -38,8 +38,8 @@ if(NOT "cuInit" IN_LIST symbols OR "${results}" STREQUAL "")
     "a CUDA toolkit")
 endif()
 
-# Versions: PFN_cuMemAlloc_v3020 and PFN_cuMemcpy_v7000_ptds. The newest version belongs to the symbol
-# with the highest number, the version before it to the next lower number, and so on.
+# Versions are parts of the names of types, such as PFN_cuMemAlloc_v3020 and PFN_cuMemcpy_v7000_ptds. The newest version
+# belongs to the symbol with the highest number, the version before it to the next lower number, and so on.
 file(GLOB headers "${INCLUDE}/cuda*Typedefs.h")
 set(found "")
 foreach(header IN LISTS headers)

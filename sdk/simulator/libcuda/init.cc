@@ -55,8 +55,8 @@ KERNKIT_DRIVER_SYMBOLS(KERNKIT_DECLARE)
 namespace kernkit::simulator::driver {
 namespace {
 
-// Returns the function that a program compiled for a version of CUDA calls by this name; null if
-// there is none. Stores whether only a later version has the function.
+// Returns the function `name` for a program compiled for version `version` of CUDA; null if there
+// is none. Stores in *is_later whether only later versions have the function.
 void* find_entry_point(const char* name, int version, bool* is_later) {
 #define KERNKIT_ROW(name, version, symbol) \
   {#name, version, reinterpret_cast<void*>(kernkit_address_of_##symbol)},

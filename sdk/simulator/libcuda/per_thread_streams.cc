@@ -22,7 +22,8 @@ using namespace kernkit::simulator::driver;  // NOLINT(build/namespaces): these 
 // Defines a function with a suffix: `call` calls the function without the suffix.
 #define KERNKIT_OWN_STREAM(name, parameters, call) \
   CUresult name parameters { return call; }
-// Defines a synchronous function: `call` calls the asynchronous function, for which it then waits.
+// Defines a synchronous function: `call` calls the asynchronous function; the synchronous function
+// then waits for the thread's default stream.
 #define KERNKIT_OWN_STREAM_AND_WAIT(name, parameters, call) \
   CUresult name parameters { return wait_after(call); }
 

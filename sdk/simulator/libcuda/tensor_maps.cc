@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensor maps of the driver's API. The 128 bytes have a layout of the simulator, see tensor_map.h.
+// Tensor maps of the driver's API. The 128 bytes of a CUtensorMap have the simulator's own layout,
+// see tensor_map.h.
 #include "tensor_map.h"
 
 #include <cstring>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions for memory in rows, and queries about memory, for whole programs.
+// Copies and fills of rows, and copies between devices, for whole programs.
 #include "runtime/core/copies.h"
 #include "runtime/core/memory.h"
 #include "runtime/ranges.h"

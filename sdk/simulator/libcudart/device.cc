@@ -148,8 +148,8 @@ DeviceProperties properties_of(int number) {
   return all;
 }
 
-// cudaLimitDevRuntimePendingLaunchCount by device, if the program has set or read the limit. It has
-// no effect.
+// cudaLimitDevRuntimePendingLaunchCount by device, if the program has set or read the limit. The
+// limit has no effect.
 std::map<int, size_t>& pending_launches() {
   static auto* const counts = new std::map<int, size_t>;
   return *counts;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Graphs that a program builds node by node. A node is recorded by the corresponding call on a
-// captured stream, whose checks apply to the node's parameters. Source of the rules:
+// captured stream, so the call's checks apply to the node's parameters. Source of the rules:
 // cuda_runtime_api.h of CUDA 13.0 at the functions' names.
 #include <algorithm>
 #include <cstring>
@@ -244,7 +244,8 @@ cudaError_t core::read_node_type(cudaGraphNode_t handle, int* kind) {
 
 namespace {
 
-// Returns the node of a handle in any graph, and its graph; null for another handle.
+// Returns the node with this handle and stores the node's graph in *graph; returns null if no graph
+// has the node.
 const GraphNode* node_of(cudaGraphNode_t handle, cudaGraph_t* graph) {
   for (cudaGraph_t each : state().graphs) {
     const auto position = find(&each->nodes, handle);

@@ -34,23 +34,26 @@ cudaError_t add_allocation_node(const NodePosition& position, MemAllocNodeParams
 cudaError_t add_free_node(const NodePosition& position, void* memory);
 
 cudaError_t clone_graph(cudaGraph_t* copy, cudaGraph_t graph);
-/// Stores the node's type as the number in cudaGraphNodeType.
+/// Stores the type of the node, a value of cudaGraphNodeType.
 cudaError_t read_node_type(cudaGraphNode_t node, int* type);
 /// The size of cudaGraphEdgeData [bytes]. All members of the simulator's edges are 0.
 inline constexpr size_t kEdgeDataSize = 8;
-/// Writes the dependencies of a graph, as the nodes `from` and the nodes `to` that depend on them,
-/// into arrays of `*count` elements, followed by nulls. Without arrays, writes the number of
-/// dependencies to `*count`. `edges` may be null.
+/// Writes, for each dependency of a graph, a node to `from` and the node that depends on that node
+/// to `to`. The arrays have `*count` elements; unused elements become null. If `to` is null, stores
+/// the number of dependencies in *count. `edges` may be null.
 cudaError_t list_edges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGraphNode_t* to, void* edges,
                        size_t* count);
-/// Write the nodes that a node depends on, and the nodes that depend on a node, like list_edges().
+/// Writes the nodes on which `node` depends. list_dependent_nodes() writes the nodes that depend on
+/// `node`. The arrays and *count are as for list_edges().
 cudaError_t list_dependencies(cudaGraphNode_t node, cudaGraphNode_t* nodes, void* edges,
                               size_t* count);
 cudaError_t list_dependent_nodes(cudaGraphNode_t node, cudaGraphNode_t* nodes, void* edges,
                                  size_t* count);
-/// Reads the event of a node of the kind, a number of cudaGraphNodeType.
+/// Stores the event of the node in *event. `kind` is the expected type of the node, a value of
+/// cudaGraphNodeType; for a node of another type, returns cudaErrorInvalidValue.
 cudaError_t read_event_of_node(cudaGraphNode_t node, int kind, cudaEvent_t* event);
-/// Reads the parameters of a node that allocates memory, and the memory that a node frees.
+/// Stores the parameters of a node that allocates memory. read_free_node() stores the address that
+/// a node frees.
 cudaError_t read_allocation_node(cudaGraphNode_t node, MemAllocNodeParams* parameters);
 cudaError_t read_free_node(cudaGraphNode_t node, void** memory);
 cudaError_t set_kernel_of_instance(cudaGraphExec_t exec, cudaGraphNode_t node,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The core's libraries: PTX text or fat binaries that a program loads itself. The target of
-// cudaLibrary_t, CUlibrary and CUmodule.
+// The core's libraries: PTX text or fat binaries that a program loads itself. Values of
+// cudaLibrary_t, CUlibrary and CUmodule point to a CUlib_st.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -28,7 +28,8 @@ char* slice_of(const PitchedPtr& memory, const Position& position, size_t slice)
          ((position.z + slice) * memory.ysize + position.y) * memory.pitch + position.x;
 }
 
-// Calls work(slice) for each slice number from 0 on. Stops at the first error and returns it.
+// Calls work(slice) for each slice number from 0 on. Stops at the first error and returns that
+// error.
 template <class Work>
 cudaError_t for_each_slice(size_t slices, const Work& work) {
   for (size_t slice = 0; slice < slices; ++slice) {

@@ -159,8 +159,8 @@ cudaError_t with_graph_pool(const char* function, int device, const Work& work) 
 
 }  // namespace
 
-// Only the pool's own device has access to the pool, since devices have no peer access. Descriptors
-// that request other access are errors.
+// Only the pool's own device has access to the pool, since devices have no peer access. For a
+// descriptor that requests other access, returns an error.
 cudaError_t core::set_pool_access(const MemoryPool* pool, const MemAccessDesc* all, size_t count) {
   if (find(pool) == nullptr || (all == nullptr && count != 0)) return cudaErrorInvalidValue;
   for (size_t i = 0; i < count; ++i) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The core's memory pools. A pool that does not exist is cudaErrorInvalidValue. Source of the
-// rules: cuda_runtime_api.h of CUDA 13.0 at the corresponding functions.
+// The core's memory pools. For a pool that does not exist, the functions return
+// cudaErrorInvalidValue. Source of the rules: cuda_runtime_api.h of CUDA 13.0 at the corresponding
+// functions.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -16,9 +17,9 @@ namespace kernkit::simulator::core {
 cudaError_t find_default_pool(MemoryPool** pool, int device);
 cudaError_t find_current_pool(MemoryPool** pool, int device);
 cudaError_t set_current_pool(int device, MemoryPool* pool);
-/// The same functions for a location and an allocation type, a value of cudaMemAllocationType.
-/// Return cudaErrorNotSupported for memory other than pinned memory of a device, which has no
-/// pools.
+/// The same functions for a location and an allocation type, a value of cudaMemAllocationType. Only
+/// pinned memory of a device has pools; for other memory, the functions return
+/// cudaErrorNotSupported.
 cudaError_t find_default_pool(MemoryPool** pool, const MemLocation* location, int allocation_type);
 cudaError_t find_current_pool(MemoryPool** pool, const MemLocation* location, int allocation_type);
 cudaError_t set_current_pool(const MemLocation* location, int allocation_type, MemoryPool* pool);

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Redirects a static runtime: a jump replaces the first instructions of each of its functions and
-// leads to this library's function of the same name.
+// Redirects a CUDA runtime that is linked statically: in each function of the static runtime, a
+// jump to this library's function of the same name replaces the first instructions.
 //
 // The addresses of the functions are in the file's symbol table (.symtab). A library of kernkit has
 // a table of its own, which strip does not remove, see sdk/cmake/KernkitStaticRuntime.cmake.
 //
-// The jumps must be there before constructors of the program or library run, since these register
-// its kernels. The loader first runs the function _init() of each file, which the C library's
-// crti.o contains. _init() calls __gmon_start__() if any loaded library defines it. This library
-// defines it, and so learns of every file, also of those that are loaded later, while dlopen()
-// stays as it is. A program that is compiled with -pg has a __gmon_start__() of its own; libraries
-// that such a program loads later are not redirected.
+// The jumps must be written before the constructors of the program or library run, since the
+// constructors register kernels. The loader first runs the function _init() of each file, which the
+// C library's crti.o contains. _init() calls __gmon_start__() if any loaded library defines this
+// function. This library defines __gmon_start__(), so the function also runs for each file that
+// dlopen() loads later. A program that is compiled with -pg has a __gmon_start__() of its own;
+// libraries that such a program loads later are not redirected.
 #include "libcudart/static_runtime.h"
 
 #include <dlfcn.h>
@@ -112,7 +112,8 @@ StaticRuntime read_table(uintptr_t table) {
   return found;
 }
 
-// Prints a problem of a program or library, but only once.
+// Prints the first problem of a program or library; later problems of the same file are not
+// printed.
 void report(const dl_phdr_info& module, const std::string& problem) {
   static auto& reported = *new std::set<std::string>;
   const std::string path = path_of(module);

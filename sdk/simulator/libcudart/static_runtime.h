@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CUDA runtime that nvcc links into programs and libraries statically, unless it is given
-// -cudart shared.
+// The CUDA runtime that nvcc links into programs and libraries statically, unless nvcc is called
+// with -cudart shared.
 #pragma once
 
 namespace kernkit::simulator {

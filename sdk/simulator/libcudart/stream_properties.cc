@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Queries of a stream's properties, and older names of functions. Source of the rules:
-// cuda_runtime_api.h of CUDA 13.0 at the functions' names.
+// Queries of a stream's properties, callbacks in streams, and cudaEventRecordWithFlags(). Source of
+// the rules: cuda_runtime_api.h of CUDA 13.0 at the functions' names.
 #include "libcudart/stream_properties.h"
 
 #include "runtime/core/events.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions that the runtime does not support, so that a program that refers to them can be loaded.
-// They are weak: a function of the runtime takes precedence.
+// Definitions of functions that the runtime does not support. With the definitions, a program that
+// refers to such a function can be loaded. The definitions are weak: a function of the runtime
+// takes precedence.
 #include <atomic>
 #include <cstring>
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// __device__, __constant__ and __managed__ variables of code compiled by nvcc. The host's code
-// refers to them by addresses of its own.
+// __device__, __constant__ and __managed__ variables of code compiled by nvcc. Host code refers to
+// a variable by the address of a variable of the host.
 #include "ptx/modules.h"
 #include "runtime/core/copies.h"
 #include "runtime/ranges.h"

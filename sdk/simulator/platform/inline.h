@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// KERNKIT_SIMULATOR_INLINE: functions that no loop over lanes may call, since a call in its body
-// leaves the loop unvectorised.
+// KERNKIT_SIMULATOR_INLINE: specifier of a function that must be inlined, since a call in a loop
+// over lanes would leave the loop unvectorised.
 #pragma once
 
 #if defined(__clang__) && defined(__OPTIMIZE__)

@@ -14,7 +14,8 @@ namespace kernkit::simulator {
 void each_symbol(const dl_phdr_info& module,
                  const std::function<void(const char* name, const ElfW(Sym) & symbol)>& visit);
 
-/// Returns the mangled name of the function that begins at this address; "" if no symbol names it.
+/// Returns the mangled name of the function that begins at this address; "" if the function has no
+/// symbol.
 std::string function_at(const void* address);
 /// Returns whether an address is in the code of a module. Needs no symbols.
 bool is_code(const void* address);

@@ -79,8 +79,8 @@ Loaded& loaded(const DeviceModule& module) {
   return entry;
 }
 
-// The memory that a module's kernels can access: the module's variables, parameters of launched
-// kernels, and allocations of the runtime.
+// The memory that a module's kernels can access: the module's variables, parameters and texts of
+// `children`, and allocations of the runtime.
 class MemoryOfModule : public DeviceMemory {
  public:
   MemoryOfModule(const Image& image, const ptx::ChildLaunches& children)
@@ -172,7 +172,7 @@ ptx::PtxResult run_grid_of(const DeviceModule& module, const GridOfKernel& one,
                             settings.device_summation ? module.capability : 0};
   ptx::PtxResult result = ptx::run_grid(of_grid, one.is_cooperative, settings);
   ptx::flush_printed();
-  hooks.reset();  // adds the findings of the launch to those of the program
+  hooks.reset();  // adds the launch's findings to the program's findings
   if (ptx::tools != nullptr) ptx::tools->end(one.name, result.sentence, result.tool);
   return result;
 }

@@ -225,7 +225,7 @@ void Decoder::decode_instruction(const Statement& statement) {
   emit();
 }
 
-// Returns the form of an instruction. Looks up the instruction table once for each opcode.
+// Returns the form of an instruction. Searches the instruction table once for each opcode.
 const Form& Decoder::form(const Statement& statement) {
   const std::string opcode = statement.opcode();
   if (const Form* existing = forms_.find(opcode)) return *existing;

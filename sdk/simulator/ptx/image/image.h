@@ -23,7 +23,7 @@ class Image : public Addresses {
   /// Returns a kernel, decoded at its first use. Throws UnsupportedPtx for a kernel that cannot
   /// run.
   const Kernel& kernel(const std::string& name);
-  /// The size of all variables in constant memory [bytes].
+  /// Returns the size of all variables in constant memory [bytes].
   size_t constant_bytes() const { return constant_bytes_; }
   /// Sets the variables to their initial values. `managed_too` includes the managed variables,
   /// which all devices share.

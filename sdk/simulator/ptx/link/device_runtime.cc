@@ -71,9 +71,9 @@ constexpr const char* kLaunchFunctions = R"(
 )";
 
 // cudaMemcpyAsync() and cudaMemsetAsync() in a kernel launch another kernel, so that the tools
-// check the accesses and the order of the stream holds. The text is the start of this kernel: with
-// n threads in the grid, thread t visits the bytes t, t + n, t + 2n and so on, and stores %r5 in
-// each.
+// check the accesses and the order of the stream holds. kFirstByte is the start of the other
+// kernel, kStoreBytes the end. With n threads in the grid, thread t visits the bytes t, t + n, t +
+// 2n and so on, and stores %r5 in each visited byte.
 constexpr const char* kFirstByte = R"(
   .reg .pred %p<2>;
   .reg .b32 %r<6>;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// AsyncCopies: pending cp.async copies of the lanes of a warp. A copy is stored when its lane waits
-// for it, so that an earlier read returns the old bytes.
+// AsyncCopies: pending cp.async copies of the lanes of a warp. The bytes of a copy are stored when
+// the lane waits for the copy, so an earlier read returns the old bytes.
 #pragma once
 
 #include <algorithm>

@@ -15,8 +15,9 @@ namespace kernkit::simulator::ptx {
 namespace {
 
 constexpr size_t kLine = 64;  // alignment of a warp's registers [bytes]
-// The most rounds in a row, in each of which every warp runs until it waits. A block whose threads
-// meet at a barrier in each iteration of a loop may wait for a store of another block.
+// Maximum number of consecutive rounds before another block runs. In a round, every warp runs until
+// the warp waits. Threads that meet at a barrier in each iteration of a loop make progress, but the
+// loop may wait for a store of another block.
 constexpr unsigned kRoundsInARow = 1024;
 
 uint32_t lanes_of(unsigned threads, unsigned warp) {
@@ -72,8 +73,8 @@ Block::Block(const Launch& its_launch, Cluster* its_cluster, uint32_t its_rank)
     warp.block = this;
     warp.registers = static_cast<unsigned char*>(first) + bytes * i;
     warp.ranges = ranges_.data();
-    // Shared addresses contain a rank in blocks other than the first of a cluster. The empty window
-    // passes all their accesses to Access, which removes the rank.
+    // Shared addresses contain a rank in blocks other than the first of a cluster. In these blocks,
+    // the empty window passes all accesses to Access, which removes the rank.
     warp.shared = {shared.data(), rank == 0 ? shared.size() : 0, 0};
     // The parameters are never written: Access rejects stores to them.
     warp.parameters = {const_cast<unsigned char*>(launch.parameters), kernel.parameter_bytes, 0};
@@ -183,8 +184,8 @@ void Block::complete_at_random() {
   }
 }
 
-// Called when every thread waits. Returns whether a thread can continue, because the caller then
-// completes asynchronous work or because the time limit of a wait has passed.
+// Called when every thread waits. Returns whether a thread may be able to continue: there is
+// asynchronous work, which the caller then completes, or the time limit of a wait has passed.
 bool Block::continue_after_stall() {
   if (!asynchronous.empty()) return true;
   bool any = false;
@@ -351,7 +352,8 @@ std::string Block::mbarrier_text(const Warp& warp, int lane, const Operation& op
          mbarriers.lapped_text(at, warp.number) + ")";
 }
 
-// The report has the same wording as for kernels that are compiled for the CPU.
+// The report resembles the report of the fiber executor, see Block::deadlock() in
+// fiber/block_faults.cc.
 void Block::throw_deadlock() const {
   struct WaitingThread {
     const Operation* at = nullptr;  // where the thread waits; null if the thread has ended

@@ -131,8 +131,9 @@ struct Block {
   uint32_t in_use_ = 0;          // barriers at which threads have arrived [mask]
   std::vector<unsigned> order_;  // order in which warps run
   // When asynchronous work completes. kLate: when every thread waits. kEarly: also after each turn
-  // of a warp. kMixed: as kLate, and after a random quarter of the turns the oldest work completes.
-  // With a seed the value is chosen at random for each block; without a seed it is kLate.
+  // of a warp. kMixed: as kLate; in addition, the oldest work completes after a random quarter of
+  // the turns. With a seed, the value is chosen at random for each block; without a seed, the value
+  // is kLate.
   enum class Completion : uint8_t { kLate, kEarly, kMixed } completion_ = Completion::kLate;
   uint64_t random_ = 0;       // state of the block's random numbers; 0 without a seed
   uint64_t seen_phases_ = 0;  // completed_phases() when waits were last retried

@@ -34,8 +34,8 @@ class ChildLaunches {
   /// Prepares a launch. Returns the address of its parameter memory, which the launching thread
   /// fills.
   uint64_t allocate(const Function& kernel, dim3 grid, dim3 block, uint32_t shared_bytes);
-  /// Adds the prepared launch whose parameter memory is at `parameters`. Returns false if there is
-  /// none.
+  /// Adds the prepared launch whose parameter memory is at `parameters`. Returns false if no launch
+  /// was prepared at this address, or if the launch was added before.
   bool launch(uint64_t parameters, bool is_tail);
   /// Returns the address of a copy of a text, which kernels can read until the last launch has
   /// ended.

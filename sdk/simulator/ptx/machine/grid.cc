@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A block runs until it ends, or until it is another block's turn; then another block starts as
-// well. Large grids run on all processors, with a seed only if the blocks are independent.
+// well. Large grids can run on all processors, see GridRun::processors().
 #include "ptx/machine/grid.h"
 
 #include <algorithm>
@@ -21,16 +21,16 @@
 namespace kernkit::simulator::ptx {
 namespace {
 
-// The least work that several processors share [threads of the grid times operations of the
+// Least work of a grid that runs on several processors [threads of the grid times operations of the
 // kernel].
 constexpr uint64_t kLarge = 1 << 22;
-constexpr unsigned kTurnsInARow = 1024;  // most turns of a block in a row
-constexpr size_t kMostBlocks = 64;       // most unfinished blocks of one processor
+constexpr unsigned kTurnsInARow = 1024;  // maximum number of consecutive turns of a block
+constexpr size_t kMostBlocks = 64;       // maximum number of unfinished blocks of a processor
 constexpr uint64_t kNoEnd = UINT64_MAX;
 std::atomic<unsigned> last_processors{0};
 #if defined(__x86_64__)
 constexpr bool kStoresInOrder =
-    true;  // other processors observe stores in order, and loads are not delayed
+    true;  // stores become visible in program order, and loads execute in program order
 #else
 constexpr bool kStoresInOrder = false;
 #endif
@@ -172,7 +172,8 @@ class GridRun {
   void stop(const Fault& fault, uint64_t number) {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (number >= end_) return;
-    // This fault may be the consequence of an access that was left out.
+    // After an access was left out, this fault may be a consequence; the first left-out access is
+    // then reported instead.
     if (!has_left_out_) result_ = {schedule_.with_seed(fault.sentence), fault.error, fault.tool};
     end_ = each_for_itself_ ? number : 0;
   }
@@ -188,8 +189,8 @@ class GridRun {
   }
 
   // Returns whether a block that yielded continues before other blocks run. Independent blocks run
-  // one after the other, so that their threads end early. Throws a Fault if the kernel does not
-  // end.
+  // one after the other: threads then end earlier, which counts as progress. Throws a Fault if the
+  // kernel does not end.
   bool continues(const Block& block) {
     const std::lock_guard<std::mutex> lock(mutex_);
     std::string text = schedule_.livelock_report();

@@ -11,8 +11,8 @@
 namespace kernkit::simulator::ptx {
 namespace {
 
-// The most invalid accesses of a block that are left out before the kernel ends: a loop whose bound
-// was not loaded may be long.
+// Maximum number of invalid accesses of a block that are left out; the next invalid access ends the
+// kernel. A loop whose bound a left-out access did not load may have very many iterations.
 constexpr unsigned kMostLeftOut = 10000;
 
 // Runs an operation. If a tool continues after faults, an invalid access of ld, st, atom or red is

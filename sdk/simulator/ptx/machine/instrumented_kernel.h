@@ -27,7 +27,8 @@ struct InstrumentedKernel {
   // runs and line_of have one entry for each operation.
   std::vector<Run> runs;
   std::vector<uint32_t> line_of;              // index into `lines`
-  mutable std::shared_ptr<void> definedness;  // plans of initcheck, created at its first use
+  mutable std::shared_ptr<void> definedness;  // initcheck's plans, created at the first use by
+                                              // initcheck
 };
 
 }  // namespace kernkit::simulator::ptx

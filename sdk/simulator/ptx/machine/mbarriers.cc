@@ -107,7 +107,7 @@ void Mbarriers::note_wait(uint32_t at, unsigned warp) {
 
 // A wait by parity is for the first phase with this parity for which the warp has not waited. The
 // warp missed this phase if the following phase has completed as well: the current phase then has
-// the same parity as the missed phase, so that the wait does not end.
+// the same parity as the missed phase, so the wait does not end.
 std::string Mbarriers::lapped_text(uint32_t at, unsigned warp) const {
   const Live* live = live_at(at);
   if (live == nullptr) return "";

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mbarriers: the mbarrier objects in a block's shared memory (PTX ISA, "Parallel Synchronization
-// and Communication Instructions: mbarrier"). An object is 64 bits of shared memory in a layout of
-// the simulator; the list of live objects finds uses before mbarrier.init or after mbarrier.inval.
+// and Communication Instructions: mbarrier"). An object is 64 bits of shared memory in the
+// simulator's own layout. With the list of live objects, Mbarriers detects uses before
+// mbarrier.init or after mbarrier.inval.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,7 @@ namespace kernkit::simulator::ptx {
 
 /// The state of an mbarrier object, which is also the token that mbarrier.arrive returns.
 struct MbarrierState {
-  static constexpr uint32_t kMostArrivals = (1u << 20) - 1;  // most expected arrivals
+  static constexpr uint32_t kMostArrivals = (1u << 20) - 1;  // maximum number of expected arrivals
   static constexpr int32_t kMostBytes = (1 << 20) - 1;       // largest magnitude of tx-count
   uint32_t phase = 0;     // number of the current phase, modulo 4
   uint32_t expected = 0;  // arrivals that each phase expects

@@ -8,7 +8,7 @@
 namespace kernkit::simulator::ptx {
 namespace {
 
-// Returns the value of a special register in a lane of a warp.
+// A function that returns the value of a special register in a lane of a warp.
 using Value = uint64_t (*)(const Block& block, const Warp& warp, uint32_t lane);
 
 struct SpecialDefinition {

@@ -13,8 +13,8 @@
 namespace kernkit::simulator::ptx {
 namespace {
 
-// The most backward branches of a warp before the turn of another warp, for which the loop may
-// wait.
+// Maximum number of backward branches of a warp before another warp runs: a loop may wait for the
+// other warp.
 constexpr int kTurn = 1000;
 
 std::string hexadecimal(uint32_t mask) {
@@ -338,7 +338,7 @@ uint32_t Warp::lanes_of(const Operation& operation) const {
   return active & (operation.guard_negated ? ~guard : guard);
 }
 
-// Executes operations up to the next control flow, or up to the pc of the next part.
+// Executes operations up to the next control-flow operation, or up to the pc of the next part.
 void Warp::run_straight(const Operation* code) {
   const Operation* operation = code + pc;
   const Operation* const end = next_part != kNone && !runs_early ? code + next_part : nullptr;

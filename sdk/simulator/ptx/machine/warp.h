@@ -18,7 +18,7 @@ namespace kernkit::simulator::ptx {
 
 struct Block;
 
-inline constexpr unsigned kMostWarps = 32;    // most warps of a block
+inline constexpr unsigned kMostWarps = 32;    // maximum number of warps of a block
 inline constexpr unsigned kWarpsOfGroup = 4;  // warps of a warpgroup
 
 /// kLane[l] is the bit of lane l in a mask.

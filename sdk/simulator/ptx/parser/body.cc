@@ -198,7 +198,7 @@ class BodyParser {
 
   Lexer lexer_;
   SourceLine line_;
-  int last_assembly_ = 0;  // inline assembly of the last statement; 0 outside
+  int last_assembly_ = 0;  // number of the last statement's inline assembly; 0 outside
   std::map<Location, SourceLinePointer> locations_;  // source line of the last .loc of a location
   std::vector<Statement> statements_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// UnsupportedPtx: the reason why a kernel cannot run, which its launch reports.
+// UnsupportedPtx: the reason why a kernel cannot run, which the kernel's launch reports.
 #pragma once
 
 #include <stdexcept>

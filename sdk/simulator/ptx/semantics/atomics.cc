@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PTX ISA: atom and red. They use atomics of the host, since blocks may run on several OS threads.
+// PTX ISA: atom and red. The instructions are executed by atomics of the host, since blocks may run
+// on several OS threads.
 #include <cstring>
 #include <type_traits>
 
@@ -15,7 +16,8 @@
 namespace kernkit::simulator::ptx {
 namespace {
 
-// The operations on a number and on an operand of atom, for numbers of 16 bits.
+// Operations of atom and red on 16-bit numbers, converted to float: `a` is the number in memory,
+// `b` the operand of the instruction.
 struct SumOf {
   static float apply(float a, float b) { return a + b; }
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // PTX ISA, "Non-tensor copies" and "Tensor copies" of "Asynchronous Data Movement": cp.async.bulk,
-// cp.reduce.async.bulk and their tensor forms. A copy reads and stores its bytes when it completes.
+// cp.reduce.async.bulk and their tensor forms. A copy reads and stores its bytes when the copy
+// completes.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -55,8 +56,8 @@ struct BulkCopy {
                            find_bytes(warp, lane, operation, address, bytes, alignment, touch));
   }
   BlockHooks* hooks() const { return block().hooks.get(); }
-  // Counts bytes that were stored in the block `to` at the mbarrier in the block `target`, which
-  // has the offset of the copy's mbarrier.
+  // Counts bytes that were stored in the block `to`. The mbarrier that counts the bytes is in the
+  // block `target`, at the offset of the copy's mbarrier.
   void complete_bytes(uint64_t number, const Block& to, Block& target, uint32_t bytes) const {
     if (hooks() != nullptr) {
       hooks()->lands(number, to, {target, mbarrier.at, target.mbarriers.phases(mbarrier.at)});
@@ -369,9 +370,10 @@ void store_tensor(Warp& warp, const Operation& operation) {
   });
 }
 
-// st.async and red.async: the values of a lane's registers, which the instruction reads, are stored
-// in shared memory of a block of the cluster when the operation completes. `target` is the size
-// [bytes], `offset` the size of a register [bytes], and `count` the number of registers.
+// Executes st.async and red.async: reads the values of a lane's registers, which are stored in
+// shared memory of a block of the cluster when the asynchronous work completes. Operation::target
+// is the size of all values [bytes], Operation::offset the size of a register [bytes], and
+// Operation::count the number of registers.
 void store_registers(Warp& warp, const Operation& operation) {
   each_copy(warp, operation, [&](const BulkCopy& copy) {
     const uint32_t bytes = operation.target;
@@ -402,8 +404,8 @@ void commit_groups(Warp& warp, const Operation&) {
     warp.block->asynchronous.commit_group(thread_of(warp, __builtin_ctz(remaining)));
   }
 }
-// Executes cp.async.bulk.wait_group, also with .read: a copy reads and stores its bytes at the same
-// time.
+// Executes cp.async.bulk.wait_group. The modifier .read makes no difference, since a copy reads and
+// stores its bytes at the same time.
 void wait_for_bulk_groups(Warp& warp, const Operation& operation) {
   for (uint32_t remaining = warp.mask; remaining != 0; remaining &= remaining - 1) {
     warp.block->asynchronous.complete_groups(thread_of(warp, __builtin_ctz(remaining)),
@@ -493,8 +495,8 @@ Run bulk_copy(Decoder& d) {
   return decode_load(d, is_tensor, !has_global);
 }
 
-// st.async.mbarrier::complete_tx::bytes.v2.b32 [to], {a, b}, [mbarrier] and red.async.add.u32 [to],
-// a, [mbarrier]
+// Decodes st.async.mbarrier::complete_tx::bytes.v2.b32 [to], {a, b}, [mbarrier] and
+// red.async.add.u32 [to], a, [mbarrier].
 Run async_store(Decoder& d) {
   d.has("async");
   d.has("weak");

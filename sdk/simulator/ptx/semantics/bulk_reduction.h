@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions of cp.reduce.async.bulk: each element in global memory becomes the result of the
-// operation on itself and an element in shared memory.
+// Reductions of cp.reduce.async.bulk and red.async: each element of the destination becomes the
+// result of the operation on this element and an element of the source.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // PTX ISA: createpolicy. A cache policy is an opaque value that changes no result. The simulator
-// has no caches, so that every policy that is not converted from an access property is zero.
+// has no caches, so every policy that is not converted from an access property is zero.
 #include "ptx/decode/decoder.h"
 #include "ptx/isa/semantics.h"
 #include "ptx/semantics/type_dispatch.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // PTX ISA, "Extended-Precision Integer Arithmetic Instructions". CC.CF is the carry of an adder, as
-// on devices: a - b is a + ~b + 1, so that after a subtraction without a borrow CC.CF is 1. The
-// code that nvcc generates for 128-bit division adds this 1.
+// on devices: a - b is a + ~b + 1, so CC.CF is 1 after a subtraction without a borrow. The code
+// that nvcc generates for 128-bit division adds this 1.
 #include <type_traits>
 
 #include "ptx/decode/decoder.h"

@@ -128,7 +128,7 @@ Run fence(Decoder& d) {
   const bool in_block = d.has("cta");
   return in_block ? nothing : sync_blocks;
 }
-// Decodes fence.proxy.async{.space}, which only has an effect on the tools.
+// Decodes fence.proxy.async{.space}, which affects only the tools.
 Run proxy_fence(Decoder& d) {
   const std::string_view space = d.one_of({"global", "shared::cta", "shared::cluster"});
   d.operation.mode = space.empty()       ? kFencesGlobal | kFencesShared
@@ -143,8 +143,8 @@ Run fence_of_maps(Decoder& d) {
   if (acquires) d.address_value(0, Space::kGeneric);
   return sync_blocks;
 }
-// Decodes performance hints and griddepcontrol. The tools read the effect of griddepcontrol from
-// the instruction table.
+// Decodes instructions that execute nothing, such as performance hints and griddepcontrol. The
+// tools read the effects of griddepcontrol and fence.mbarrier_init from the instruction table.
 Run hint(Decoder&) { return nothing; }
 
 }  // namespace kernkit::simulator::ptx

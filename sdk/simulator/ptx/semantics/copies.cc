@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PTX ISA: cp.async. A copy is stored when its lane waits for the copy's group.
+// PTX ISA: cp.async. The bytes of a copy are stored when the lane waits for the copy's group.
 #include <algorithm>
 #include <cstring>
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls of the device runtime, which nvcc -rdc=true emits for <<<>>> in a kernel. Signatures:
-// cuda_device_runtime_api.h. A launched kernel runs after the grid of its caller, since CUDA 12 has
-// no function with which a kernel can wait for a kernel that it launched.
+// cuda_device_runtime_api.h. A launched kernel runs after the grid of its caller. This order is
+// valid: CUDA 12 and later have no function with which a kernel can wait for a kernel that it
+// launched.
 #include <algorithm>
 #include <cstring>
 #include <iterator>
@@ -91,7 +92,7 @@ void create_stream(Warp& warp, const Operation& operation) {
 }
 
 // Executes a function that has no effect and returns cudaSuccess, such as cudaGetLastError(): a
-// launch that fails ends the kernel, so that there is never a last error.
+// launch that fails ends the kernel, so there is never a last error.
 void succeed(Warp& warp, const Operation& operation) {
   each_lane(warp, [&](int lane) { set_result<int32_t>(warp, operation, lane, cudaSuccess); });
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Further integer instructions: mul24, mad24, sad, dp2a, dp4a, fns, slct; and testp.
+// Further integer instructions: mul24, mad24, sad, dp2a, dp4a, fns, slct, szext and cvt.pack; and
+// testp.
 #include <cmath>
 #include <cstdlib>
 #include <type_traits>

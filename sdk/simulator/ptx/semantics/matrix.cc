@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PTX ISA, "Warp Level Matrix Multiply-Accumulate Instructions": ldmatrix, stmatrix and mma.
+// PTX ISA, "Warp Level Matrix Multiply-Accumulate Instructions": ldmatrix, stmatrix, movmatrix and
+// mma.
 #include "ptx/simd/fragment_layout.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PTX ISA: mov, including packing and unpacking, cvta, isspacep and mapa.
+// PTX ISA: mov (also with packing and unpacking), cvta, isspacep, mapa and getctarank.
 #include <chrono>
 
 #include "ptx/decode/decoder.h"
@@ -99,8 +99,9 @@ Run move_pieces(Decoder& d, Type type, bool packs) {
   return of_pieces<Unpack>(bytes, pieces.size());
 }
 
-// Decodes mov.b128 of a register, to a vector {a, b} of 64-bit registers or from such a vector: a
-// move of each half. Returns the move of the upper half.
+// Decodes mov.b128, in which an operand is a 128-bit register or a vector {a, b} of 64-bit
+// registers: one move for each half whose destination is not `_`. Returns the function of the last
+// move.
 Run move_wide(Decoder& d) {
   const auto half = [&](size_t i, uint32_t upper) {
     const Operand& operand = d.operand(i);
@@ -127,8 +128,8 @@ Run move_wide(Decoder& d) {
   return run;
 }
 
-// Reads %clock or %globaltimer, which count nanoseconds. %clock_hi and %globaltimer_hi have their
-// upper 32 bits.
+// Reads a clock register, such as %clock64 or %globaltimer; all clock registers count nanoseconds.
+// %clock_hi and %globaltimer_hi are the upper 32 bits of the count.
 template <class X, int kShift = 0>
 void read_clock(Warp& warp, const Operation& operation) {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();

@@ -14,9 +14,8 @@ namespace {
 
 using namespace real_steps;  // NOLINT(build/namespaces): its own steps
 
-// Runs the loop kInner in another rounding mode of the processor. Compilers keep the arithmetic
-// between the two calls of fesetround(), since it loads from memory and stores to memory that these
-// calls may access.
+// Runs the loop kInner in another rounding mode of the processor. Compilers keep the loop between
+// the two calls of fesetround(), since the loop accesses memory that the calls may also access.
 template <int kMode, Run kInner>
 void in_mode(Warp& warp, const Operation& operation) {
   std::fesetround(kMode);
@@ -27,7 +26,8 @@ void in_mode(Warp& warp, const Operation& operation) {
 template <int kMode, Run kInner>
 constexpr Run kRounded = kMode == FE_TONEAREST ? kInner : in_mode<kMode, kInner>;
 
-// PTX ISA, "div": multiplies by the reciprocal, which is flushed to zero if it is subnormal.
+// PTX ISA, "div": div.approx multiplies a by the reciprocal of b. A subnormal reciprocal, for |b|
+// above 2^126, is flushed to zero.
 struct DivByReciprocal {
   static constexpr float kGreatest = 8.507059173023462e37f;  // 2^126
   static float apply(float a, float b) {
@@ -79,7 +79,8 @@ Run in_rounding(std::string_view how, Type type, bool flushes, bool saturates) {
   return in_rounding<FE_TONEAREST, Form, Op>(type, flushes, saturates);
 }
 
-// Decodes add, sub, mul and fma. The default rounding is .rn; only .f32 has .sat.
+// Decodes add, sub, mul and fma. The default rounding is .rn. Of .f32, .f32x2 and .f64, only .f32
+// has .sat.
 template <template <class> class Form, class Op>
 Run rounded(Decoder& d, Type type, size_t count) {
   if (is_half(type)) return half_arithmetic(d, type);
@@ -118,7 +119,7 @@ Run least(Decoder& d, Type type) {
   return d.has("NaN") ? least_of<WithNan<Op>>(d, type) : least_of<Op>(d, type);
 }
 
-// Returns a double with the low 32 bits set to 0, so that 20 bits of the mantissa remain.
+// Returns x with the low 32 bits set to 0, so 20 bits of the mantissa remain.
 double high_half(double x) { return bit_cast<double>(bit_cast<uint64_t>(x) & 0xffffffff00000000u); }
 
 // PTX ISA, "rcp.approx.ftz.f64" and "rsqrt.approx.ftz.f64": the low 32 bits of source and result
@@ -152,7 +153,7 @@ Run real_sub(Decoder& d, Type type) { return rounded<Binary, Sub>(d, type, 3); }
 Run real_mul(Decoder& d, Type type) { return rounded<Binary, Mul>(d, type, 3); }
 Run fma(Decoder& d) { return rounded<Ternary, Fma>(d, d.type(), 4); }
 // Decodes mad without a rounding, which only PTX for sm_10 to sm_13 has. Later devices execute
-// fma.rn.ftz for it.
+// fma.rn.ftz instead.
 Run mad_of_first_devices(Decoder& d) { return d.is_for_first_devices() ? fma(d) : nullptr; }
 Run real_div(Decoder& d, Type type) {
   const std::string_view how = d.one_of({"rn", "rz", "rm", "rp", "approx", "full"});

@@ -20,7 +20,7 @@ namespace {
 
 constexpr uint32_t kMapSize = 128, kAlignmentOfMap = 64;  // bytes
 
-// Fields of tensormap.replace, the modes of the operation.
+// Fields of tensormap.replace. Operation::mode contains the field.
 enum MapField : uint8_t {
   kMapAddress,
   kMapRank,
@@ -105,7 +105,7 @@ void replace_field(Warp& warp, const Operation& operation) {
     std::memcpy(static_cast<void*>(&map), bytes, sizeof(map));
     if (map.magic == 0) {
       map = {};
-      // Zeros are a map of bytes with one dimension.
+      // The new map has elements of one byte and one dimension.
       map.element_bytes = kElementTypes[0][1];
       map.dimensions = 1;
     } else if (map.magic != TensorMap::kMagic) {
@@ -158,7 +158,8 @@ Run decode_replace(Decoder& d) {
   return nullptr;
 }
 
-// tensormap.cp_fenceproxy: the warp copies a map from shared to global memory.
+// Executes tensormap.cp_fenceproxy: copies a map from shared to global memory, at the addresses of
+// lane 0.
 void copy_map(Warp& warp, const Operation& operation) {
   need_full_warp(warp, operation);
   const int lane = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PTX ISA, "Video Instructions", for two or four numbers in a register, without selectors and
-// masks: vadd4, vsub4, vavrg4, vabsdiff4, vmin4, vmax4, and the same for two numbers.
+// PTX ISA, "Video Instructions": vadd, vsub, vavrg, vabsdiff, vmin and vmax for two or four numbers
+// in a register, such as vadd2 and vadd4, without selectors and masks.
 #include <algorithm>
 #include <cstdlib>
 

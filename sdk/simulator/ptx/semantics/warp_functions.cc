@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Warp functions: shfl, vote, match, redux, activemask and elect. An operation runs when all lanes
-// of its mask have arrived.
+// Warp functions: shfl, vote, match, redux, activemask and elect. An operation with a mask of lanes
+// runs when all lanes of the mask have arrived.
 #include <algorithm>
 #include <cmath>
 #include <limits>

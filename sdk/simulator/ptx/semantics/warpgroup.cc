@@ -53,8 +53,8 @@ int64_t immediate(Decoder& d, size_t i, int64_t first, int64_t second) {
 }
 
 // Executes wgmma.fence and wgmma.wait_group. The product of a warp is complete when the instruction
-// has executed, so that a fence has no effect. A wait ends when the other warps of the warpgroup
-// have executed their products as well.
+// has executed, so a fence has no effect. A wait ends when the other warps of the warpgroup have
+// committed their products as well, see Warp::sync_warp().
 void need_warp(Warp& warp, const Operation& operation) { need_full_warp(warp, operation); }
 
 void commit(Warp& warp, const Operation& operation) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// PTX ISA: ld, st, atom.exch and atom.cas of .b128 that are atomic. PTX ISA requires no atomicity
-// between accesses of different sizes, so that one lock for all accesses of 16 bytes is enough.
+// PTX ISA: ld, st, atom.exch and atom.cas of .b128 that are atomic. The PTX ISA requires no
+// atomicity between accesses of different sizes, so one lock for all accesses of 16 bytes is
+// enough.
 #include "ptx/semantics/wide_accesses.h"
 
 #include <cstring>

@@ -145,9 +145,10 @@ class Counting {
 };
 
 /// Calls `call()`, waits for the current device, and returns "" or the exceeded limit of the only
-/// kernel that ran meanwhile, as over_budget() does for counters. Wait for earlier work before: a
-/// kernel that was launched earlier and begins meanwhile counts. Throws std::logic_error if no
-/// kernel ran or kernels of several names ran, std::bad_alloc, and the exceptions of `call`.
+/// kernel that ran meanwhile, as over_budget() does for counters. Wait for earlier work before the
+/// call: a kernel that was launched earlier and begins meanwhile is counted. Throws
+/// std::logic_error if no kernel ran or kernels of several names ran, std::bad_alloc, and the
+/// exceptions of `call`.
 ///
 ///     EXPECT_EQ(over_budget({n * d * s, n * d * s}, [&] { softmax(y, x); }), "");
 template <class Call>

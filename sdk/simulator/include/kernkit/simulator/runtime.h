@@ -116,8 +116,8 @@ class CudaRuntime {
   /// Sets the version that cudaDriverGetVersion() and cuDriverGetVersion() return, such as 12080
   /// for CUDA 12.8, or 0, with which NVIDIA's runtime reports that no driver is installed. The
   /// default is the version of the CUDA headers. cuGetProcAddress(), and cudaGetDriverEntryPoint()
-  /// and its variant for a version, fail for an entry point of a version above it; other functions
-  /// ignore the version. Throws nothing.
+  /// and its variant for a version, fail for an entry point of a CUDA version above `version`;
+  /// other functions ignore the version. Throws nothing.
   void set_driver_version(int version);
   /// Sets whether kernels run when their stream reaches the launch, from now on. By default
   /// launches are only recorded. A CUDA thread runs until it waits for other threads, and a block
