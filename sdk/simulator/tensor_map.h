@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TensorMap: the contents of a CUtensorMap in a layout of the simulator, which
+// TensorMap: the contents of a CUtensorMap in the simulator's own layout, which
 // cuTensorMapEncodeTiled() writes and copies of tensors read.
 #pragma once
 

@@ -39,8 +39,9 @@ cudaError_t read_node_type(cudaGraphNode_t node, int* type);
 /// The size of cudaGraphEdgeData [bytes]. All members of the simulator's edges are 0.
 inline constexpr size_t kEdgeDataSize = 8;
 /// Writes, for each dependency of a graph, a node to `from` and the node that depends on that node
-/// to `to`. The arrays have `*count` elements; unused elements become null. If `to` is null, stores
-/// the number of dependencies in *count. `edges` may be null.
+/// to `to`. The arrays have `*count` elements; unused elements become null, and *count becomes the
+/// number of written dependencies. If `to` is null, stores the number of dependencies in *count.
+/// `edges` may be null.
 cudaError_t list_edges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGraphNode_t* to, void* edges,
                        size_t* count);
 /// Writes the nodes on which `node` depends. list_dependent_nodes() writes the nodes that depend on

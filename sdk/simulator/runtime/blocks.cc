@@ -27,7 +27,8 @@ void erase_block(const void* memory, unsigned long number) {
 
 const std::pair<const char* const, MemoryBlock>* block_around(const Allocation& allocation,
                                                               const char* address) {
-  // Usually the block with the nearest beginning; an older block may end later.
+  // The last block that begins at or before the address usually contains the address, but a block
+  // that begins earlier may end later.
   for (auto position = allocation.blocks.upper_bound(address);
        position != allocation.blocks.begin();) {
     --position;

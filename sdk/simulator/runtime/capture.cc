@@ -168,8 +168,8 @@ std::vector<GraphNode> flattened(const std::vector<GraphNode>& nodes) {
 }
 
 void launch(const std::vector<GraphNode>& nodes, int device, cudaStream_t stream) {
-  // Addresses of race_release() and race_acquire(): one for each node, and the last for the work
-  // before the graph.
+  // Elements whose addresses are passed to race_release() and race_acquire(): an element for each
+  // node, and the last element for the work before the graph.
   const auto ended = std::make_shared<std::vector<char>>(nodes.size() + 1);
   give(device, stream, {0, [ended] { race_release(&ended->back()); }, nullptr});
   for (const size_t i : some_order(nodes)) {

@@ -60,7 +60,7 @@ struct Capture {
   bool ended;
   std::vector<GraphNode> nodes;
   unsigned long long id = 0;    // position in the order of all captures, from 1 on
-  CUgraph_st* graph = nullptr;  // handle that the program has read during the capture
+  CUgraph_st* graph = nullptr;  // graph whose handle the program read during the capture, or null
 };
 
 /// The position of a stream, or of a recorded event, in a capture; `capture` is null outside of

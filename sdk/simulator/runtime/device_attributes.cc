@@ -38,7 +38,7 @@ int always(const Owner&) {
 constexpr auto kNo = always<0>;
 constexpr auto kYes = always<1>;
 
-// Placeholders, from which programs compute a bandwidth that they print.
+// Placeholder values. Programs compute a bandwidth from these values and print the bandwidth.
 constexpr int kClockRate = 1000000;    // clock rate [kHz]
 constexpr int kMemoryBusWidth = 1024;  // width of the memory bus [bits]
 

@@ -15,8 +15,8 @@
 namespace kernkit::simulator {
 namespace {
 
-// Smallest size of a sparse allocation [bytes]. A sparse allocation is not filled, so that only its
-// touched pages take memory.
+// Smallest size of a sparse allocation [bytes]. A sparse allocation is not filled, so only the
+// pages that are accessed take memory.
 constexpr size_t kSparse = size_t{1} << 28;
 constexpr size_t kPitch = 512;  // granularity of pitches [bytes]
 
@@ -201,7 +201,8 @@ cudaError_t allocate_from_pool(void** pointer, size_t size, const std::shared_pt
 
 namespace {
 
-// Adds a node to the captured graph that frees memory, which this graph or another graph allocates.
+// Adds a node that frees `pointer` to the captured graph. The captured graph or another graph
+// allocates the memory.
 cudaError_t free_in_graph(void* pointer, cudaStream_t stream) {
   const auto position = state().allocations.find(pointer);
   if (position == state().allocations.end() || !position->second.of_graph) {

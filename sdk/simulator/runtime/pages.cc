@@ -23,7 +23,7 @@ size_t page() {
 }
 
 // Returns the number of bytes from the end of a sparse allocation to the end of its last page. Only
-// these bytes are poisoned: to poison more, AddressSanitizer writes one byte for every eight.
+// these bytes are poisoned, since AddressSanitizer writes a byte for every eight poisoned bytes.
 size_t rest_of_page(size_t size) { return round_up(size, page()) - size; }
 
 #if defined(KERNKIT_SIMULATOR_ASAN) || defined(KERNKIT_TSAN)
@@ -152,7 +152,7 @@ void give_back_pages(char* memory, size_t size) {
   reserved(true).give_back(first, padded);
 }
 
-// Removes the records of freed memory that overlaps a range, which is allocated again.
+// Removes the records of freed memory that overlaps a range. The range is allocated again.
 void remove_freed(char* memory, size_t size) {
   auto& all = state().freed;
   auto first = all.lower_bound(memory);

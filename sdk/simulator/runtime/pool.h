@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory pools: the memory of cudaMallocAsync(). A pool reserves memory of its device. It keeps
-// freed memory until the host waits for the stream, an event or the device, and then keeps at most
-// its release threshold.
+// Memory pools: the memory of cudaMallocAsync(). A pool reserves memory of a device. Freed memory
+// stays reserved until the host waits for a stream, an event or the device; the pool then releases
+// unused memory above the pool's release threshold.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -35,7 +35,7 @@ struct MemoryRange {
 cudaError_t reject_argument(const std::string& message, cudaError_t error = cudaErrorInvalidValue);
 /// Reports and returns cudaErrorInvalidValue unless `side` allows the range and the range is within
 /// one allocation or variable. Stores the allocation's number in *range. `captured`: the work
-/// becomes a node of a graph, so that memory of the graph counts as allocated.
+/// becomes a node of a graph, so memory of the graph counts as allocated.
 cudaError_t check_range(MemoryRange* range, Side side, bool captured);
 /// Describes an address: "byte 8 of an allocation of 1000 bytes by cudaMalloc() that cudaFree()
 /// freed".

@@ -29,7 +29,7 @@ State& state() {
 
 // Destructors of objects may call the runtime after the owner of their thread's state was
 // destroyed. Such a call creates a second state, which the destructor of a POSIX key deletes when
-// the thread ends, or which remains until the process ends in the main thread.
+// the thread ends. In the main thread, the second state remains until the process ends.
 ThreadState& thread_state() {
   static thread_local ThreadState* of_thread = nullptr;
   static const std::optional<pthread_key_t> key = [] {
@@ -203,8 +203,8 @@ cudaError_t call(const char* function, ApiScope scope, const std::function<cudaE
     return destroyed != cudaSuccess ? destroyed : work();
   });
   if (error == cudaSuccess || error == cudaErrorNotReady) return error;
-  // The mutex is locked only now: a wait for a host function in core::call() must be able to unlock
-  // it.
+  // The mutex is not locked earlier, because a wait for a host function in core::call() must be
+  // able to unlock the mutex.
   const std::lock_guard<std::recursive_mutex> lock(state().mutex);
   return thread_state().last_error = error;
 }

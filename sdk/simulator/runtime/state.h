@@ -60,8 +60,8 @@ struct CUevent_st {
   int device;
   bool timing;
   kernkit::simulator::CapturePoint point;  // position in a capture, if the last record was captured
-  // The last record; null before the first. A stream that waits keeps the record for which it
-  // waits, whatever is recorded later, as on a GPU.
+  // The last record; null before the first record. A waiting stream keeps a pointer to the record
+  // for which the stream waits, so later records do not change the wait, as on a GPU.
   std::shared_ptr<kernkit::simulator::EventRecord> record;
   kernkit::simulator::TasksBefore before;  // tasks that happen before the last record
   CUctx_st* context = nullptr;             // context of the event; null for the primary context
@@ -89,7 +89,7 @@ struct Allocation {
   cudaMemoryType type;
   bool sparse;
   unsigned long number = 0;  // position in the order of all allocations
-  bool of_graph = false;     // whether the memory belongs to a graph, which keeps its address
+  bool of_graph = false;     // whether a graph, which keeps the address, allocates the memory
   bool freed = false;        // whether cudaFreeAsync() was called for the memory
   bool registered = false;  // whether the memory is the program's own, passed to cudaHostRegister()
   std::shared_ptr<MemoryPool> pool = nullptr;  // pool of the memory; null without a pool

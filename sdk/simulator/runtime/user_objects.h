@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects of the program that live until the last graph with a reference to them is gone.
+// User objects: objects of the program that are destroyed when the program, graphs and launches
+// have released all references.
 #pragma once
 
 #include <map>
@@ -14,8 +15,8 @@ struct CUuserObject_st {
 
 namespace kernkit::simulator {
 
-/// References of a graph, of an executable graph or of a launch to user objects. A copy adds as
-/// many references.
+/// References of a graph, of an executable graph or of a launch to user objects. A copy of this
+/// list adds the same number of references.
 class UserObjectReferences {
  public:
   UserObjectReferences() = default;
@@ -30,7 +31,7 @@ class UserObjectReferences {
   void add(CUuserObject_st* object, unsigned long count);
   void add(const UserObjectReferences& other);
   /// Releases `count` references to an object. Returns false and releases nothing if there are
-  /// fewer.
+  /// fewer references.
   bool release(CUuserObject_st* object, unsigned count);
 
  private:

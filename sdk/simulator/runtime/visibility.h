@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Visibility of device memory: AddressSanitizer reports an access by the host.
+// Visibility of device memory: AddressSanitizer reports an access to invisible memory, such as an
+// access by the host.
 #pragma once
 
 #include <cstddef>

@@ -11,7 +11,7 @@ class BlockOrder {
   /// Selects 9 groups of `sample` / 9 blocks: at the start, at the end and at each eighth of the
   /// `count` blocks. Selects all blocks if `sample` is below 9 or not below `count`.
   BlockOrder(uint64_t count, uint64_t sample);
-  /// Replaces the ascending order by one that begins with the `first`-th selected block and
+  /// Replaces the ascending order by an order that begins with the `first`-th selected block and
   /// advances by about `stride` blocks, modulo the number of selected blocks.
   void mix(uint64_t first, uint64_t stride);
 

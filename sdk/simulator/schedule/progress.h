@@ -10,8 +10,9 @@
 
 namespace kernkit::simulator {
 
-/// A counter of steps by which a kernel makes progress. One OS thread adds at a time; other OS
-/// threads may read the counter.
+/// A counter of steps by which a kernel makes progress. Any OS thread may read the counter. Steps
+/// that several OS threads add at the same time may be counted once, which does no harm: only
+/// changes of the counter matter.
 class Progress {
  public:
   void add() {

@@ -22,7 +22,7 @@ void watch() {
   for (;;) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     const double most = patience;
-    // The counters only grow, so that a sum of counters changes if any of them changes.
+    // The counters only grow, so a sum of counters changes if any counter changes.
     const uint64_t passed = kernels + threads_passed.count();
     const double without_progress = all.stalled_for(passed + steps_passed.count());
     const double without_end = threads.stalled_for(passed);

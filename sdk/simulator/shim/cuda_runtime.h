@@ -62,7 +62,8 @@ inline const void* described(const void* kernel) { return kernel; }
 
 }  // namespace kernkit::simulator
 
-/// Overloads of launch functions for a kernel of any C++ type, which they describe.
+/// Overloads of launch functions for a kernel of any C++ type. The overloads describe the kernel
+/// before the launch.
 template <class... Params, class... Arguments>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Params...),
                                Arguments&&... arguments) {

@@ -35,8 +35,8 @@ int split(const Operation& operation, const uint64_t (&addresses)[32], uint32_t 
   return count;
 }
 
-// Converts addresses in a cluster's shared memory to offsets in the block's own, and removes the
-// lanes that access the memory of another block of the cluster.
+// Converts addresses in a cluster's shared memory to offsets in the block's shared memory, and
+// removes the lanes that access shared memory of another block.
 void keep_own_block(const Warp& warp, const Operation& operation, Touched* all, int count) {
   const Block& own = *warp.block;
   if (own.cluster->size() == 1) return;

@@ -14,9 +14,8 @@ struct Touched {
 };
 
 /// Writes to `all` one Touched per address space that the lanes access (generic addresses may be in
-/// several spaces), and for wmma one Touched per access. Accesses to the shared memory of another
-/// block of the cluster are left out. Returns the number of entries, at most
-/// kMostTouched.
+/// several spaces), and for wmma one Touched per access. Accesses to shared memory of another block
+/// of the cluster are left out. Returns the number of entries, at most kMostTouched.
 int find_touched(Warp& warp, const Operation& operation, Touched* all);
 inline constexpr int kMostTouched = 16;
 /// Like find_touched(), but includes accesses to shared memory of other blocks of the cluster, with

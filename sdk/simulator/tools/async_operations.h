@@ -26,7 +26,8 @@ struct CompletionKey {
   static uint64_t of_products(uint64_t block, unsigned warp) {
     return make(kProducts, block, warp / kWarpsOfGroup);
   }
-  /// The bulk groups of a thread; with `reads` only the reads of their sources.
+  /// Returns the key of a thread's bulk groups; with `reads`, the key of the reads of their
+  /// sources.
   static uint64_t of_groups(uint64_t block, unsigned thread, bool reads) {
     return make(reads ? kReadGroups : kGroups, block, thread);
   }
@@ -61,7 +62,7 @@ class AsyncOperations {
   }
   Groups& groups(unsigned thread) { return groups_[thread]; }
   const std::map<unsigned, Groups>& all_groups() const { return groups_; }
-  /// The number of groups of products that a warp has committed.
+  /// Returns a reference to the number of groups of products that a warp has committed.
   uint32_t& product_groups(unsigned warp) { return product_groups_[warp]; }
 
   void add(uint64_t copy, const Part& part) { pending_[copy].push_back(part); }

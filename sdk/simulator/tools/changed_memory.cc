@@ -68,7 +68,8 @@ ChangedMemory::Chunk* ChangedMemory::at(uint64_t address, const DeviceMemory& me
   if (last_ != nullptr && last_->holds(address)) return last_;
   if (address < range_.begin || address >= range_.end) range_ = memory.range_of(address);
   if (address < range_.begin || address >= range_.end) return nullptr;
-  // Parts of an allocation that kernels may access have the offsets of the allocation.
+  // Other memory, such as parameters of a kernel that a kernel launches, has no name and is left
+  // out.
   const Allocation* allocation = allocation_of(reinterpret_cast<const void*>(address));
   if (allocation == nullptr && memory.variable_at(address).empty()) return nullptr;
   const uint64_t begin = range_.begin + (address - range_.begin) / kChunk * kChunk;

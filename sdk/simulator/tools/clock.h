@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clock: a vector clock of the warps of a launch, as a warp of one block has it.
+// Clock: a vector clock over the warps of a launch, held by a warp of one block.
 #pragma once
 
 #include <algorithm>

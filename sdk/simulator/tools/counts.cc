@@ -8,7 +8,8 @@
 namespace kernkit::simulator::ptx {
 namespace {
 
-// Adds to the counters that global, shared and local traffic have in common.
+// Adds requests, lanes and bytes: the counters that global, shared and local traffic have in
+// common.
 template <class Traffic>
 void add_requests(Traffic* to, uint64_t requests, uint64_t lanes, uint64_t bytes) {
   to->requests += requests;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts: counters of the operations of a launch. CounterTotals: their sums over many launches.
+// Counts: counters of the operations of a launch. CounterTotals: the sums of these counters over
+// many launches.
 #pragma once
 
 #include <map>

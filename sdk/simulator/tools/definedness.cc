@@ -118,8 +118,8 @@ class Following {
     });
   }
 
-  // A result bit is also defined if one source has a defined zero there (`and`), or a defined one
-  // (`or`).
+  // A result bit is also defined if the same bit of one source is a defined zero (`and`) or a
+  // defined one (`or`).
   void combine(bool is_and, uint64_t* all) {
     Source a, b;
     take(operation_.src0, &a);
@@ -351,7 +351,7 @@ class Following {
     }
   }
   // Returns whether the lanes with a defined predicate, true in `yes` and false in `no`, determine
-  // the result of a vote. The modes 1 (any), 2 (all) and uni are defined in warp_functions.cc.
+  // the result of a vote. The modes 1 (any), 2 (all) and 3 (uni) are defined in warp_functions.cc.
   bool is_decided(uint32_t yes, uint32_t no) const {
     return operation_.mode == 1 ? yes != 0 : operation_.mode == 2 ? no != 0 : yes != 0 && no != 0;
   }
@@ -384,7 +384,7 @@ class Following {
     // registers.
     const bool halves = p.d == Element::kF16, halves_of_c = p.c == Element::kF16;
     for (uint32_t r = 0; r < p.registers_of_d(); ++r) {
-      if (to[r] == kNone) continue;  // no instruction reads the result
+      if (to[r] == kNone) continue;  // the destination is `_`
       const uint32_t block = halves ? r : r / 2;
       const uint32_t row = block % (p.m / 8u) * 8, column = block / (p.m / 8u) * 8;
       Undefined result;

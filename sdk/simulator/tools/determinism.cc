@@ -15,7 +15,8 @@
 namespace kernkit::simulator::ptx {
 namespace {
 
-// Whether an operation of the kernel may read a register. Registers may share a place.
+// Returns whether an operation of the kernel has the register at offset `at` as a source or in its
+// list. Also returns true if the operation uses another register that shares the memory.
 bool is_read(const Kernel& kernel, uint32_t at) {
   return std::any_of(kernel.code.begin(), kernel.code.end(), [at](const Operation& operation) {
     const auto is_source = [at](uint32_t source) { return source == at; };
@@ -27,7 +28,8 @@ bool is_read(const Kernel& kernel, uint32_t at) {
   });
 }
 
-// Whether results depend on the order of an atomic: its result is used, or it adds rounded numbers.
+// Returns whether results can depend on the order in which threads execute an atomic: the atomic's
+// result is used, or the atomic updates floating-point numbers.
 bool depends_on_order(const Kernel& kernel, const Operation& operation) {
   const Origin& origin = kernel.origins[operation.number];
   if (origin.access != AccessKind::kAtomic) return false;
@@ -101,7 +103,7 @@ class LaunchOutputs::Watch : public LaunchHooks {
   }
   ~Watch() override { all_.end(kernel_); }
   std::unique_ptr<BlockHooks> block_hooks(Block& block) override;
-  // The order of all accesses then depends on the seed only.
+  // If blocks run one after the other, the order of all accesses depends only on the seed.
   bool needs_order() const override { return true; }
   unsigned seed(unsigned of_program) const override {
     return all_.seed_ != 0 ? all_.seed_ : of_program;
@@ -219,9 +221,10 @@ void LaunchOutputs::end(const std::string& kernel) {
   if (now_ == described_) describe(kernel);
 }
 
-// Lines: "kernel NAME", "memory NAME", "operation TEXT", "set NUMBER...", "atomic TEXT", and for
-// each chunk "chunk MEMORY OFFSET BYTES DIGEST", followed by the bytes before and after the launch
-// and the sets of the words, 4 digits each, if the launch changed the chunk.
+// Writes the file PROCESS.outputs with the lines "kernel NAME", "memory NAME", "operation TEXT",
+// "set NUMBER...", "atomic TEXT", and for each chunk "chunk MEMORY OFFSET BYTES DIGEST", followed
+// by the bytes before and after the launch and the sets of the words, 4 digits each, if the launch
+// changed the chunk.
 void LaunchOutputs::describe(const std::string& kernel) const {
   std::FILE* file = std::fopen((path_ + ".outputs").c_str(), "w");
   if (file == nullptr) return;

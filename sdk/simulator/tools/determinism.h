@@ -27,7 +27,8 @@ struct LaunchNumber {
   }
 };
 
-/// The operations that store or update the words of a launch: a number for each set.
+/// Numbers of sets of operations. Each word that a launch stores has the set of the operations that
+/// stored to the word.
 class WriterSets {
  public:
   /// Returns the number of the set `before` with an operation added. 0 is the empty set, and also
@@ -62,7 +63,7 @@ class LaunchOutputs {
   /// Atomics that several warps ran on one word, in an order that depends on the schedule.
   struct Contended {
     struct Last {
-      uint64_t warp = 0;  // key_of() the last warp, plus 1
+      uint64_t warp = 0;  // key_of() of the last warp, plus 1
       std::string text;   // the operation
     };
     std::unordered_map<uint64_t, Last> of_words;  // by address

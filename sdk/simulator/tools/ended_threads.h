@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // EndedThreads: barriers of a block that open although some threads of the block have ended. Such a
-// barrier is valid, since a barrier only waits for threads that have not ended, but often a
+// barrier is valid, since a barrier only waits for threads that have not ended, but is often a
 // mistake.
 #pragma once
 

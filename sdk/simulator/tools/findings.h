@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// FindingLedger: the findings of a tool in many launches, one for each pair of lines.
+// FindingLedger: the findings of a tool in many launches, one finding for each pair of lines.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// GlobalCells: the accesses to each word of global memory, in this launch and earlier ones.
+// GlobalCells: the accesses to each word of global memory, in the current launch and in earlier
+// launches.
 #pragma once
 
 #include <algorithm>
@@ -32,10 +33,11 @@ struct AccessRecord {
   uint8_t element_bytes = 0;               // size of the scalar data type [bytes]
 
   bool is_strong() const { return scope != ThreadScope::kNone; }
-  /// Whether the access is by an asynchronous operation; `time` is then an index into the
+  /// Returns whether the access is by an asynchronous operation; `time` is then an index into the
   /// completions of LaunchOrder.
   bool is_async() const { return element_bytes >= kAsyncGeneric; }
-  /// Whether the access is by the async proxy. st.async is asynchronous, but by the generic proxy.
+  /// Returns whether the access is by the async proxy. st.async is asynchronous, but by the generic
+  /// proxy.
   bool is_by_async_proxy() const { return element_bytes == kAsync; }
   static constexpr uint8_t kAsync = 255, kAsyncGeneric = 254;
   bool operator==(const AccessRecord& other) const {

@@ -89,9 +89,9 @@ void leaves() {
   if (actors().size() > 1) actors().pop_back();  // the actor may have entered before keep_order()
 }
 
-// Begins work of a queue, which is null for unordered work. Work that has
-// completed on the legacy stream happened before new work of a blocking stream, and work that has
-// completed on a blocking stream happened before new work of the legacy stream.
+// Begins work of a queue; null for unordered work. Work that has completed on the legacy stream
+// happened before new work of a blocking stream, and work that has completed on a blocking stream
+// happened before new work of the legacy stream.
 void begins(const Queue* queue) {
   uint64_t by_others = 0;
   if (queue != nullptr && (queue->legacy || queue->blocking)) {

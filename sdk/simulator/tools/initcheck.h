@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // InitWatch: reports uninitialised bits in a branch, in an address, and in a store to global
-// memory. Copies of such bits in registers, shared and local memory are not reported.
+// memory. Copies of uninitialised bits to registers, shared memory and local memory are not
+// reported.
 #pragma once
 
 #include <memory>

@@ -275,13 +275,14 @@ class KernelRaces::OfBlock : public BlockHooks {
     bool reported = false;  // whether a race of this access was reported
     // Whether the access is an atomic that reads the last write. The last write then precedes the
     // accesses that follow the atomic (observation order). If the last write is an atomic as well,
-    // so does the write that it read, and so on along the chain.
+    // the write that this atomic read also precedes the accesses, and so on along the chain of
+    // atomics.
     bool observes = false;
   };
   // The reads of a word of shared memory by each warp of the cluster: first, for all warps, a read
   // that no later read is ordered after; then, for all warps, the last read.
   using Readers = std::vector<uint32_t>;
-  // Flag: RaceCell::last_read is an index of readers_.
+  // Flag in RaceCell::last_read: the remaining bits are an index into readers_.
   static constexpr uint32_t kList = uint32_t{1} << 31;
 
   void note(Warp& warp, const Operation& operation, const Traits& traits) {
@@ -474,7 +475,7 @@ class KernelRaces::OfBlock : public BlockHooks {
     phase.phases = phases;
     phase.released = order_.released_at(location_in(*this, at));
   }
-  // A fence counts for all initialisations that happened before it in the cluster.
+  // A fence counts for all initialisations of the block's mbarriers that happened before the fence.
   void fence_inits(const Warp& warp) {
     order_.fence_inits(warp.number);
     for (auto& [at, init] : inits_) {
@@ -483,8 +484,8 @@ class KernelRaces::OfBlock : public BlockHooks {
           order_.has_acquired(warp.number, init.record.block, init.record.warp, init.record.time);
     }
   }
-  // An initialisation must happen before every use. The cells of the object have later accesses
-  // only.
+  // An initialisation must happen before every use. The cells of the object do not suffice for this
+  // check, since later accesses replace the initialisation.
   void check_order_of_inits(const Warp& warp, const Operation& operation, const Traits& traits,
                             const Touched& touched) {
     if (traits.access == AccessKind::kStore) return;
@@ -512,7 +513,8 @@ class KernelRaces::OfBlock : public BlockHooks {
                 start_text(now, id) + all_.cells_.race_text(before, init.id, now, bytes) +
                     text_of(RaceReason::kBarrier));
   }
-  // Bytes of a copy count at mbarriers by the async proxy.
+  // The async proxy counts the bytes of a copy at the mbarrier: the initialisation must happen
+  // before the copy, with a fence between.
   void check_init(const Warp& warp, const Operation& operation, const IssuedCopy& copy) {
     const auto found = inits_.find(copy.mbarrier);
     if (found == inits_.end()) return;
@@ -601,7 +603,8 @@ class KernelRaces::OfBlock : public BlockHooks {
       copy.time = order_.time(warp.number);
     });
   }
-  // Called when the block has ended. A block without a trigger lets later work begin when it ends.
+  // Called when the block has ended. A block without a trigger lets later work begin when the block
+  // ends.
   void end_block() {
     if (runs_ && all_.may_overlap_ && (triggers_first_ || !waits_)) {
       all_.cells_.triggers_first(all_.launch_);
@@ -790,7 +793,8 @@ class KernelRaces::OfBlock : public BlockHooks {
     return i;
   }
 
-  // PTX ISA 8.5: scope cluster includes the threads of the cluster only.
+  // Returns whether the threads of two accesses are in one cluster, see scope cluster in PTX ISA
+  // 8.5.
   bool are_of_one_cluster(const AccessRecord& a, const AccessRecord& b) const {
     return a.block == b.block || cluster_of(a.block) == cluster_of(b.block);
   }
@@ -841,8 +845,8 @@ class KernelRaces::OfBlock : public BlockHooks {
                          order_.is_before_barrier(now.warp, before.block, before.warp, before.time);
     return {is_warn ? RaceVerdict::kWarn : RaceVerdict::kError, RaceReason::kProxies};
   }
-  // `before` is an access by the async proxy. The completion of `before` orders `before` and later
-  // accesses by any proxy.
+  // `before` is an access by an asynchronous operation. The completion of `before` orders `before`
+  // and later accesses by any proxy.
   RaceVerdict judge_async(const AccessRecord& before, const AccessRecord& now) const {
     if (has_completed(now.warp, before)) return {};
     if (before.kind == AccessKind::kAtomic && now.kind == AccessKind::kAtomic) {
@@ -924,9 +928,9 @@ class KernelRaces::OfBlock : public BlockHooks {
     return all_.may_overlap_ && all_.cells_.launch(all_.launch_).may_run_with(work);
   }
 
-  // Returns the verdict on the accesses `before` and *now, after `adjust` has changed it, and
-  // reports a race once per access *now. ordered_ avoids repeated checks, since consecutive cells
-  // often have the same earlier instruction.
+  // Returns the verdict on the accesses `before` and *now, after `adjust` has changed the verdict.
+  // Reports at most one race for each access *now. ordered_ avoids repeated checks, since
+  // consecutive cells often have the same earlier instruction.
   template <bool kShared, class Adjust>
   RaceVerdict compare(uint32_t before, Now* now, const Adjust& adjust) {
     if (before >> 5 == ordered_) return {};
@@ -1164,7 +1168,7 @@ class KernelRaces::OfBlock : public BlockHooks {
   const bool of_lanes_;      // whether races between lanes of a warp are reported
   const bool has_products_;  // whether the kernel has products of wgmma
   BlockOrder order_;
-  OfBlock* memory_ = this;  // the block whose shared memory the current access is to
+  OfBlock* memory_ = this;  // block whose shared memory is accessed
   AsyncOperations async_;
   std::map<uint32_t, Init> inits_;              // initialisations by offset of the mbarrier
   std::unordered_map<uint32_t, Phase> phases_;  // phases by offset of the mbarrier
@@ -1175,15 +1179,16 @@ class KernelRaces::OfBlock : public BlockHooks {
   RaceCells shared_cells_;
   std::vector<AccessRecord> shared_records_{1};
   std::vector<Readers> readers_{1};
-  std::unordered_map<uint64_t, std::unordered_set<uint64_t>> same_value_;  // of shared memory
-  Observers observers_;                                                    // of shared memory
+  // For shared memory, like the members of KernelRaces with these names.
+  std::unordered_map<uint64_t, std::unordered_set<uint64_t>> same_value_;
+  Observers observers_;
   Touched touched_[kMostTouchedOfAll];
   int touched_count_ = 0;
   std::vector<unsigned char> old_;  // bytes at the lanes' addresses before a store
   uint32_t ordered_ = 0;         // number of a record that is ordered before the current operation
   bool runs_ = false;            // whether a block is in progress
   bool waits_ = false;           // whether the current block has waited for earlier grids
-  bool triggers_first_ = false;  // whether the block let later grids start before it waited
+  bool triggers_first_ = false;  // whether later grids could start before the block waited
   Range range_;
   uint64_t number_ = 0;  // number of the current block
 };
@@ -1218,7 +1223,7 @@ KernelRaces::KernelRaces(std::shared_ptr<const InstrumentedKernel> instrumented,
 }
 KernelRaces::~KernelRaces() { races_.add_to(ledgers_); }
 
-// Replaces the scope of mbarriers without a scope by `cluster`, for clusters of several blocks.
+// Sets the scope of all strong accesses to mbarriers to `cluster`, for clusters of several blocks.
 void KernelRaces::widen_scopes() {
   for (Traits& traits : traits_) {
     if (traits.is_mbarrier && traits.is_strong()) traits.scope = ThreadScope::kCluster;

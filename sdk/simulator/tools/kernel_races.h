@@ -75,7 +75,7 @@ class KernelRaces : public LaunchHooks {
   // By address of a word of global memory: the warps, by key_of(), that stored the same value
   // there.
   std::unordered_map<uint64_t, std::unordered_set<uint64_t>> same_value_;
-  Observers observers_;  // of writes to global memory
+  Observers observers_;  // observers of writes to global memory
   RaceCounts races_;
 };
 

@@ -54,7 +54,8 @@ void BlockOrder::synchronise(unsigned warp, uint32_t lanes) {
 }
 
 // PTX ISA 8.9.4, item 2: the barrier operations synchronise. A fence before the barrier begins no
-// release pattern of another thread's write after the barrier (8.8): Released::by_barrier.
+// release pattern with another thread's write after the barrier (8.8); Released::by_barrier has the
+// releases of such fences.
 void BlockOrder::arrive(unsigned warp, uint32_t barrier, bool only) {
   Barrier& arrivals = barriers_[barrier];
   arrivals.strict.block = arrivals.lenient.block = block_;
@@ -241,7 +242,8 @@ void BlockOrder::write(unsigned warp, uint64_t key, const OrderTraits& traits, b
       location->second.of_clusters.clear();
     }
     location->second.released.add(added.wide);
-    // PTX ISA 8.5, 8.7: operations of two clusters are not morally strong if one has scope cluster.
+    // PTX ISA 8.5, 8.7: operations of two clusters are not morally strong if one of the operations
+    // has scope cluster.
     if (all_.has_clusters() && !added.cluster.is_empty()) {
       location->second.of_clusters[cluster_].add(added.cluster);
     }

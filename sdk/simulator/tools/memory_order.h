@@ -39,8 +39,9 @@ struct ProxyClocks {
 };
 
 /// The clocks that release patterns on a location have released. `lenient` also includes clocks
-/// that the releasing warps got by strong reads without an acquire fence. `by_barrier` has what
-/// other threads released by fences before a barrier, which orders at the level `warn` only.
+/// that the releasing warps got by strong reads without an acquire fence. `by_barrier` has the
+/// clocks that other threads released by fences before a barrier; accesses that only these clocks
+/// order are reported at the level `warn`.
 struct Released {
   SharedClock strict, lenient, by_barrier;
   ProxyClocks fenced;
@@ -120,7 +121,7 @@ class BlockOrder {
   bool has_acquired(unsigned warp, uint64_t block, unsigned other, uint32_t time) const {
     return strict_[warp].has(block, other, time);
   }
-  /// Like has_acquired(), as if every strong read were an acquire operation.
+  /// Like has_acquired(), but as if every strong read were an acquire operation.
   bool has_acquired_leniently(unsigned warp, uint64_t block, unsigned other, uint32_t time) const {
     return is_lenient_ && lenient_[warp].has(block, other, time);
   }
@@ -146,10 +147,12 @@ class BlockOrder {
   /// Records an arrival at the barrier of the block's cluster. `releases`: the arrival is without
   /// `.relaxed`.
   void arrive_at_cluster(unsigned warp, bool releases);
-  /// The barrier of the cluster has opened. Only leave_cluster_barrier() acquires the arrivals.
+  /// Called when the barrier of the cluster has opened. Only leave_cluster_barrier() acquires the
+  /// releases of the arrivals.
   void open_cluster() { opened_ = all_.cluster(cluster_); }
   void leave_cluster_barrier(unsigned warp);
-  /// fence.mbarrier_init, which a relaxed arrival at the barrier of the cluster releases.
+  /// Records a fence.mbarrier_init. A relaxed arrival at the barrier of the cluster releases the
+  /// operations before the fence.
   void fence_inits(unsigned warp) { inits_[warp] = now(warp); }
   void fence(unsigned warp, const OrderTraits& traits);
   /// Records a fence.proxy.async for `spaces`, a mask of ProxySpaces.
@@ -168,7 +171,8 @@ class BlockOrder {
     const SharedClock& clock = at_barrier_[warp];
     return clock != nullptr && clock->has(block, other, time);
   }
-  /// The warp has waited for completions of an object, see CompletionKey.
+  /// Records that the warp has waited for the completions of an object up to `time`, see
+  /// CompletionKey.
   void complete(unsigned warp, uint64_t key, uint32_t time);
   bool has_completed(unsigned warp, uint64_t key, uint32_t time) const {
     const auto entry = strict_[warp].remote.find(key);
@@ -238,19 +242,19 @@ class BlockOrder {
   LaunchOrder& all_;
   uint64_t block_ = 0, cluster_ = 0;
   std::vector<Clock> strict_{kMostWarps};
-  // lenient_ also has what strong reads without an acquire fence found, and by_cas_ only what cas
-  // operations found; by_barrier_ has Released::by_barrier. All are unused until is_lenient_ is
-  // true.
+  // lenient_ also has the clocks that strong reads without an acquire fence found, by_cas_ only the
+  // clocks that cas operations found, and by_barrier_ the clocks of Released::by_barrier. The three
+  // members are unused until is_lenient_ is true.
   bool is_lenient_ = false;
   std::vector<Clock> lenient_, by_cas_, by_barrier_;
   std::vector<Fences> fences_{kMostWarps};
   std::vector<ProxyClocks> fenced_{kMostWarps};
   bool notes_barriers_ = false;
-  std::vector<SharedClock> at_barrier_{kMostWarps};  // what each warp acquired at its last barrier
-  Released opened_;                                  // by the last phase of the cluster's barrier
-  std::vector<Released> inits_{kMostWarps};          // at the last fence.mbarrier_init
-  std::vector<Fences> pending_{kMostWarps};          // found by reads, acquired by the next fence
-  // What the warp's own release operations released, by location.
+  std::vector<SharedClock> at_barrier_{kMostWarps};  // clock acquired at the last barrier
+  Released opened_;                                  // releases of the cluster's last barrier phase
+  std::vector<Released> inits_{kMostWarps};          // releases of the last fence.mbarrier_init
+  std::vector<Fences> pending_{kMostWarps};          // for the next fence: releases found by reads
+  // Releases of each warp's own release operations, by location.
   std::map<uint64_t, Fences> own_releases_[kMostWarps];
   std::map<uint32_t, Barrier> barriers_;
   std::unordered_map<uint64_t, Local> local_;  // releases for threads of the block, by location

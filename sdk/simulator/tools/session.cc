@@ -224,8 +224,8 @@ std::shared_ptr<void> Session::work_clock() const {
   return std::make_shared<WorkClock>(ptx::work_clock());
 }
 
-// Records a fault that belongs to no tool, such as a trap, as a finding of memcheck, as
-// compute-sanitizer does.
+// Records the fault of a launch. A fault that belongs to no tool, such as a trap, is a finding of
+// memcheck, as in compute-sanitizer.
 void Session::end(const std::string& kernel, const std::string& sentence, const char* tool_name) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (folder_.empty()) return;
@@ -260,7 +260,8 @@ void Session::note_call(const char* function, cudaError_t error, const std::stri
     }
     count = ++found->count;
   }
-  // A program may repeat a failing call in a loop. Reports are written at powers of two.
+  // A program may repeat a failing call in a loop, so the report is only written if the number of
+  // failures is a power of two.
   if ((count & (count - 1)) == 0) write();
 }
 

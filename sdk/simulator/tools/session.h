@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Session: the active tools. A test switches tools on, see kernkit/simulator/counters.h and
-// racecheck.h. For a whole program two environment variables do: KERNKIT_TOOLS, such as
-// "counters,memcheck", and KERNKIT_TOOLS_FOLDER, the folder of a report for each process.
+// racecheck.h. For a whole program, two environment variables switch tools on: KERNKIT_TOOLS, such
+// as "counters,memcheck", and KERNKIT_TOOLS_FOLDER, the folder of a report for each process.
 #pragma once
 
 #include <algorithm>
@@ -68,7 +68,7 @@ class Session : public Tools {
   std::vector<RaceLedger*> race_ledgers_;
   std::vector<InitLedger*> init_ledgers_;
   std::vector<SyncLedger*> sync_ledgers_;
-  std::string folder_;  // folder of the report; "" writes no report
+  std::string folder_;  // folder of the report; "" for no report
   ProcessState process_;
   size_t written_ = 0;  // number of findings in the last report
   CounterTotals of_program_;

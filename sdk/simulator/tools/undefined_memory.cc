@@ -189,7 +189,8 @@ void UndefinedMemory::store(Warp& warp, const Operation& operation, UndefinedBit
 // Updates the lanes one by one, since several lanes may update the same address.
 void UndefinedMemory::update(const BitPlan& plan, Warp& warp, const Operation& operation,
                              UndefinedBits* bits) {
-  // The lower 8 bytes of the operands and of the result, and the upper 8 bytes of 16.
+  // Undefined bits of the operands and of the result: element 0 for the lower 8 bytes, element 1
+  // for the upper 8 bytes of a 16-byte atomic.
   Undefined operand[2], result[2];
   const uint32_t parts = operation.bytes > 8 ? 2 : 1, size = operation.bytes / parts;
   for (uint32_t part = 0; part < parts; ++part) {
@@ -290,7 +291,7 @@ void UndefinedMemory::copy_into_shared(uint32_t at, uint32_t bytes, uint64_t fro
   });
 }
 
-// Bytes count as written after the report.
+// Bytes that the copy stores count as written, even if a use of undefined bits was reported.
 void UndefinedMemory::copy_into_global(const Warp& warp, int lane, const Operation& operation,
                                        uint64_t at, uint32_t bytes, uint32_t from) {
   const WrittenPiece target = Written::of_process().piece_around(at);
@@ -311,8 +312,8 @@ void UndefinedMemory::copy_into_global(const Warp& warp, int lane, const Operati
   });
 }
 
-// An element of D is undefined if any bit of its row of A, its column of B or, with scale-d, its
-// element of C is.
+// An element of D becomes undefined if any bit of its row of A, of its column of B or, with
+// scale-d, of its old value is undefined.
 void UndefinedMemory::warpgroup(Warp& warp, const Operation& operation, UndefinedBits* bits) {
   if (warp.mask != Warp::kAll) return;  // the operation is a fault
   constexpr uint32_t kRows = 16, kMostColumns = 256;

@@ -28,7 +28,8 @@ class UndefinedMemory {
   /// of global memory; if `from` is 0, the copied bytes are initialised.
   void copy_into_shared(uint32_t at, uint32_t bytes, uint64_t from);
   /// Records a bulk copy, which a lane issued, of `bytes` bytes of shared memory into global memory
-  /// at `at`. Uninitialised bytes are reported, for a reduction also those of global memory.
+  /// at `at`. Uninitialised bytes of shared memory are reported; for a reduction, uninitialised
+  /// bytes of global memory are also reported.
   void copy_into_global(const Warp& warp, int lane, const Operation& operation, uint64_t at,
                         uint32_t bytes, uint32_t from);
 

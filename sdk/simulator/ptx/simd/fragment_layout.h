@@ -100,8 +100,8 @@ struct WarpgroupProduct {
   }
 };
 
-/// Returns whether tensor cores support the product: tensor cores of compute capability 8.x or, for
-/// kF64 with more than 8 rows, of compute capability 9.0.
+/// Returns whether tensor cores of some compute capability support the product's combination of
+/// element types.
 bool is_known(const Product& product);
 /// Returns the mask of the lanes that provide the address of a row to ldmatrix or stmatrix: 8 lanes
 /// for each matrix.
@@ -109,8 +109,8 @@ inline uint32_t lanes_with_rows(const Operation& operation) {
   return Warp::kAll >> (32 - 8 * operation.count);
 }
 
-/// The matrix of wmma.load or wmma.store, packed into Operation::target. B is stored transposed:
-/// `rows` is the number of its columns.
+/// The matrix of wmma.load or wmma.store, packed into Operation::target. The fragment of B is
+/// transposed: `rows` is the number of columns of B, and `columns` the number of rows.
 struct Fragment {
   uint8_t rows, columns;
   Element element;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arithmetic on 32 or 64 16-bit floating-point numbers.
+// Arithmetic on 32 or 64 floating-point numbers of 16 bits.
 #pragma once
 
 #include "ptx/simd/half_formats.h"
@@ -9,9 +9,9 @@ namespace kernkit::simulator::ptx {
 inline namespace KERNKIT_PTX_TARGET {
 namespace half_steps {
 
-// The operations compute in float. A product of two 16-bit numbers is exact in float. A sum that is
-// rounded to float and then to 16 bits equals the sum that is rounded once, since the significand
-// of float has more than twice as many bits.
+// The operations except Fma compute in float. A product of two 16-bit numbers is exact in float. A
+// sum that is rounded to float and then to 16 bits equals the sum that is rounded once, since the
+// significand of float has more than twice as many bits.
 struct Add {
   template <class H>
   static H apply(H a, H b) {

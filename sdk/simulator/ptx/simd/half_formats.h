@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Half and BHalf: .f16 and .bf16 in registers. Arithmetic is done in float and rounded once.
+// Half and BHalf: .f16 and .bf16 in registers. from() rounds a float to the nearest number, ties to
+// even; a NaN becomes 0x7fff. half.h has the arithmetic.
 #pragma once
 
 #include "kernkit/float.h"

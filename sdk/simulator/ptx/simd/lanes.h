@@ -10,8 +10,8 @@
 namespace kernkit::simulator::ptx {
 inline namespace KERNKIT_PTX_TARGET {
 
-/// Calls step(l) for each lane l. Two registers are identical or disjoint, so that no lane reads a
-/// value that another lane stored in this loop, and compilers may vectorise the loop.
+/// Calls step(l) for each lane l. Two registers are identical or disjoint, so no lane reads a value
+/// that another lane stored in this loop, and compilers may vectorise the loop.
 template <int kCount = 32, class Step>
 inline void each_lane(const Step& step) {
 #if defined(__clang__)

@@ -23,7 +23,8 @@ inline namespace KERNKIT_PTX_TARGET {
 namespace matrix_steps {
 
 constexpr uint32_t kMostRows = 32, kMostDepth = 64, kMostElements = 256;  // limits of all products
-constexpr uint32_t kMostOfRegister = 256;  // most elements in a register of all lanes
+constexpr uint32_t kMostOfRegister = 256;  // maximum number of elements that a register has in all
+                                           // lanes
 
 template <class S>
 struct Small {

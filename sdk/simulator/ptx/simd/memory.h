@@ -36,8 +36,8 @@ void each_of(uint32_t mask, const Step& step) {
   for (uint32_t remaining = mask; remaining != 0; remaining &= remaining - 1)
     step(__builtin_ctz(remaining));
 }
-// Returns whether the active lanes are the lanes from 0 up to some lane, and access contiguous
-// memory.
+// Returns whether the active lanes are lanes 0 to n, for some n, and access contiguous elements
+// that have the size of the register.
 template <class M, class R>
 bool is_dense(const Warp& warp, const Operation& operation, const StridedAccess& row) {
   return sizeof(M) == sizeof(R) && row.stride == sizeof(M) && operation.count == 1 &&

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arithmetic on 32 lanes in single and double precision, rounded to nearest.
+// Arithmetic on 32 lanes in single and double precision, in the current rounding mode of the
+// processor.
 #pragma once
 
 #include "ptx/simd/lanes.h"

@@ -55,7 +55,7 @@ float rounded(int64_t sum, int scale, Element of_d, int result_bits) {
 
 float add_group(const TensorCoreSum& sum, uint32_t k, const TensorCoreFactor& a,
                 const TensorCoreFactor& b, float c, Element of_c, Element of_d) {
-  // The double sum of finite terms is finite: it only finds NaN and infinities.
+  // The sum of finite terms in double is finite, so `special` only detects NaNs and infinities.
   double special = c;
   for (uint32_t i = 0; i < k; ++i) {
     special += static_cast<double>(a.first[i * a.stride]) * double{b.first[i * b.stride]};
@@ -99,7 +99,7 @@ TensorCoreTerm tensor_core_term(Element element, float value) {
   TensorCoreTerm term{static_cast<int32_t>((bits & 0x7fffff) | (field != 0 ? 0x800000u : 0)),
                       std::max(field, 1) - 127};
   const int smallest = smallest_exponent(element);
-  if (term.exponent < smallest) {  // exact, since a subnormal has few bits
+  if (term.exponent < smallest) {  // exact: a subnormal number of the type has fewer bits
     term.significand >>= smallest - term.exponent;
     term.exponent = smallest;
   }

@@ -2,8 +2,8 @@
 // The sums of tensor cores as devices compute them, for CudaRuntime::set_device_summation(). A
 // device adds a group of products and the accumulator in fixed point: each term is truncated to a
 // number of fraction bits below the largest exponent of the terms, and the sum is rounded once. The
-// numbers of bits are those of "MMA-Sim: Bit-Accurate Reference Model of Tensor Cores and Matrix
-// Cores" (arXiv 2511.10909), whose authors compared them with devices.
+// numbers of bits come from "MMA-Sim: Bit-Accurate Reference Model of Tensor Cores and Matrix
+// Cores" (arXiv 2511.10909), whose authors compared the model with devices.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +20,8 @@ struct TensorCoreSum {
   int result_bits;    // fraction bits of a result of kF32, which is truncated
 };
 
-/// Finds how a device adds products of elements of type `a`. Returns false for products of 8-bit
-/// floats by mma on devices other than those of compute capability 8.9, which have no model.
+/// Finds how a device adds products of elements of type `a`. Returns false if there is no model:
+/// for products of 8-bit floats by mma, except on devices of compute capability 8.9.
 bool find_tensor_core_sum(int capability, Element a, bool is_warpgroup, TensorCoreSum* sum);
 
 /// A number as significand * 2^(exponent - 23).
@@ -31,7 +31,7 @@ struct TensorCoreTerm {
 };
 
 /// Splits a finite value of type `element`. The exponent of a subnormal is the smallest exponent of
-/// a normal number of the type, and that of zero is -126.
+/// a normal number of the type, and the exponent of zero is -126.
 TensorCoreTerm tensor_core_term(Element element, float value);
 
 /// Row of A or column of B: `stride` is the distance of adjacent elements [elements].

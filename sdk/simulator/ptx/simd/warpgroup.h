@@ -19,7 +19,7 @@ namespace warpgroup_steps {
 
 constexpr uint32_t kRows = 16;  // rows of a warp
 constexpr uint32_t kMostColumns = 256;
-constexpr uint32_t kMostDepth = 32;  // most elements of a row of A
+constexpr uint32_t kMostDepth = 32;  // maximum number of elements of a row of A
 constexpr uint32_t kUnit = MatrixDescriptor::kUnit;
 constexpr uint32_t kDepthBytes = MatrixDescriptor::kDepthBytes;
 

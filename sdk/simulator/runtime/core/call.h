@@ -28,8 +28,8 @@ cudaError_t call(const char* function, ApiScope scope, const std::function<cudaE
 /// Records a memcheck finding about the current call, and returns `error`.
 cudaError_t reject(const std::string& message, cudaError_t error);
 
-/// Prints a sentence and keeps it among the reports of the process. Call it from the work of
-/// call().
+/// Prints a sentence and adds the sentence to the reports of the process. To be called from the
+/// work of call().
 void report(const std::string& sentence);
 
 }  // namespace core

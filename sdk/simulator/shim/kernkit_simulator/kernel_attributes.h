@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C++ overloads of queries and settings of a kernel, which describe the kernel, so that they
-// work before its first launch. Part of cuda_runtime.h.
+// C++ overloads of functions that read or set attributes of a kernel. The overloads describe the
+// kernel first, so the functions work before the kernel's first launch. Part of cuda_runtime.h.
 #pragma once
 
 template <class Kernel>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of CUDA's math interface that are not in C's. Fast functions are exact here; the
-// results of a GPU differ in the last bits.
+// The functions of CUDA's math interface that are not in C's. Fast functions have the accuracy of
+// the host's C library; the results of a GPU can differ.
 #pragma once
 
 #include <limits.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // __shared__: a thread-local variable of the OS thread that runs the block, found by its ABI tag,
-// see shared_variables.h. A guard variable precedes it. The guard's name is part of the compiler's
-// error message for `extern __shared__`, and AddressSanitizer reports accesses to the guard.
+// see shared_variables.h. A guard variable precedes the variable. The guard's name is part of the
+// compiler's error message for `extern __shared__`, and AddressSanitizer reports accesses to the
+// guard.
 #pragma once
 
 #if defined(__SANITIZE_ADDRESS__)

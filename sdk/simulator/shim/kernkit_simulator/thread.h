@@ -36,7 +36,7 @@ lanes_here(const char* function, int line);
 void spin();
 /// Called after a change of memory for which other threads may wait.
 void step();
-/// A memory fence, which orders the memory accesses of all threads that call it.
+/// A memory fence: orders the memory accesses of all threads that call the function.
 void fence();
 /// Ends the kernel with a fault. The report names the kernel, the block and the thread, followed by
 /// `sentence`.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prefix header of a .cu file that is compiled as C++, as nvcc includes cuda_runtime.h.
+// Prefix header of a .cu file that is compiled as C++: includes cuda_runtime.h, as nvcc does.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -12,7 +12,7 @@ extern "C" {
 /**
  * Copies a report of this process, such as "scale cannot run: it has machine code only ...".
  * Reports are numbered from 0 on, in the order in which they were printed. `text` receives at most
- * `size` bytes, of which the last is 0; it may be null if `size` is 0.
+ * `size` bytes, of which the last is 0; `text` may be null if `size` is 0.
  *
  * Returns the length of the report [bytes], or 0 if there are `number` or fewer reports. Call the
  * function from any thread.
@@ -20,8 +20,8 @@ extern "C" {
 size_t kernkit_report(size_t number, char* text, size_t size);
 
 /**
- * Prints a sentence on stderr, and adds it to the reports. The sentence is copied. Call the
- * function from any thread.
+ * Prints a sentence on stderr, and adds a copy of the sentence to the reports. Call the function
+ * from any thread.
  */
 void kernkit_add_report(const char* sentence);
 

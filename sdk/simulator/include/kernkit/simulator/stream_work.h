@@ -64,7 +64,8 @@ cudaError_t kernkit_enqueue_work(cudaStream_t stream, const kernkit_stream_work*
  * cudaErrorInvalidResourceHandle for a destroyed stream, cudaErrorNoDevice without devices, or an
  * error of earlier work on the device. A capture in another stream does not make the call fail,
  * with one exception: if `stream` is the legacy default stream and a stream that synchronises with
- * it is captured, the capture becomes invalid, and the call returns cudaErrorStreamCaptureImplicit.
+ * `stream` is captured, the capture becomes invalid, and the call returns
+ * cudaErrorStreamCaptureImplicit.
  */
 cudaError_t kernkit_wait_for_turn(cudaStream_t stream, int* is_captured);
 
