@@ -65,9 +65,9 @@ class KernelExecutor {
   /// returns true.
   virtual bool runs(const KernelInfo& kernel) const = 0;
   /// Reads the attributes and the sizes of the arguments into `kernel`. Returns the reason why the
-  /// kernel cannot run on the current device, or "" if it can run.
+  /// kernel cannot run on the current device, or "" if the kernel can run.
   virtual std::string read_attributes(KernelInfo* kernel) = 0;
-  /// Prepares a launch on the current device and returns the function that runs it later.
+  /// Prepares a launch on the current device, and returns the function that runs the launch later.
   virtual GridRun prepare(const KernelInfo& kernel, std::shared_ptr<const CudaLaunch> launch) = 0;
 
   /// Frees the executor's data about a module. Called when the module is unloaded.

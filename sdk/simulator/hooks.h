@@ -16,7 +16,7 @@ namespace kernkit::simulator {
 
 /// Steps that order work, for the happens-before relation of a race detector.
 enum class OrderStep {
-  kAcquire,  ///< the actor acquires an object: work released to it happens before later work
+  kAcquire,  ///< work that was released to an object happens before the actor's later work
   kRelease,  ///< the actor releases its earlier work to an object
   kForget,   ///< the object no longer exists: another object may get its address
   kEnters,   ///< this thread becomes a new actor, such as a stream
@@ -113,8 +113,8 @@ class BlockHooks {
   /// Called when lanes of a warp have arrived at a barrier. `only`: the lanes do not wait for the
   /// barrier.
   virtual void arrives(const Warp& /*warp*/, uint32_t /*barrier*/, bool /*only*/) {}
-  /// Called when lanes of a warp have arrived at barrier.cluster. `releases`: the arrival is
-  /// without `.relaxed`.
+  /// Called when lanes of a warp have arrived at barrier.cluster. `releases`: false for an arrival
+  /// with `.relaxed`.
   virtual void arrives_at_cluster(const Warp& /*warp*/, bool /*releases*/) {}
   /// Called when lanes of a warp leave a wait for barrier.cluster.
   virtual void leaves_cluster_barrier(const Warp& /*warp*/) {}
@@ -133,9 +133,9 @@ class BlockHooks {
   virtual void issues(const Warp& /*warp*/, const Operation& /*operation*/,
                       const IssuedCopy& /*copy*/) {}
   /// Called for the issuing block when a copy has stored its bytes in shared memory of the block
-  /// `to`, before the bytes count at the mbarrier.
+  /// `to`, before the mbarrier counts the bytes.
   virtual void lands(uint64_t /*copy*/, const Block& /*to*/, const MbarrierPhase& /*mbarrier*/) {}
-  /// Called when bytes, or arrivals of cp.async, counted at an mbarrier of the block.
+  /// Called when an mbarrier of the block has counted bytes, or arrivals of cp.async.
   virtual void counted(uint32_t /*mbarrier*/) {}
   /// Called when a warp found that a phase of an mbarrier has completed.
   virtual void waited(const Warp& /*warp*/, const Operation& /*operation*/,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The __shared__ variables of the program, found in its symbol tables by the ABI tag that
-// cuda_runtime.h adds to their names. A stripped program has no symbols, so its variables keep
-// their old values.
+// The __shared__ variables of the program, found in the program's symbol tables by the ABI tag that
+// cuda_runtime.h adds to the names. A stripped program has no symbols, so the variables of such a
+// program keep their old values.
 #pragma once
 
 namespace kernkit::simulator {

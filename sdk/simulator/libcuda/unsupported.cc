@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of the driver's API that the simulator does not support. They are weak: a function of
-// the simulator takes precedence. The file does not include cuda.h, whose declarations have
-// arguments and would conflict with the declarations here.
+// Functions of the driver's API that the simulator does not support. The definitions are weak: a
+// definition in another file of the simulator takes precedence. The file does not include cuda.h,
+// whose declarations have arguments and would conflict with the declarations here.
 #include <atomic>
 #include <string>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Device functions for whole programs. Source of names and layouts: driver_types.h of CUDA 13.0; a
-// test compares them.
+// test compares the names and layouts.
 #include "libcudart/device.h"
 
 #include <cstdio>
@@ -275,7 +275,7 @@ cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* address) {
               [&] { return core::find_device_by_pci_address(device, address); });
 }
 
-// The flags select how the host waits and whether host memory is mapped. They have no effect.
+// The flags select how the host waits and whether host memory is mapped. The flags have no effect.
 cudaError_t cudaSetDeviceFlags(unsigned flags) {
   return call("cudaSetDeviceFlags", ApiScope::kHost, [&] {
     constexpr unsigned kSpin = 1, kYield = 2, kBlock = 4, kSchedules = 7, kAll = 0x3f;

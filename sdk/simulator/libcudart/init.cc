@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Initialisation for programs without kernkit: loading this library creates devices on which
-// kernels run. Environment: KERNKIT_DEVICES, the number of devices; KERNKIT_CAPABILITY, 90 for
-// sm_90; KERNKIT_SEED, KERNKIT_POISON and KERNKIT_DEVICE_SUMMATION, see runtime.h.
+// kernels run. Environment: KERNKIT_DEVICES, the number of devices; KERNKIT_CAPABILITY, the compute
+// capability of the devices, such as 90; KERNKIT_SEED, KERNKIT_POISON and KERNKIT_DEVICE_SUMMATION,
+// see runtime.h.
 #include "libcudart/init.h"
 
 #include <vector>

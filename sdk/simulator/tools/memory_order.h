@@ -144,8 +144,8 @@ class BlockOrder {
   void synchronise(unsigned warp, uint32_t lanes);
   void arrive(unsigned warp, uint32_t barrier, bool only);
   void open(uint32_t barrier);
-  /// Records an arrival at the barrier of the block's cluster. `releases`: the arrival is without
-  /// `.relaxed`.
+  /// Records an arrival at the barrier of the block's cluster. `releases`: false for an arrival
+  /// with `.relaxed`.
   void arrive_at_cluster(unsigned warp, bool releases);
   /// Called when the barrier of the cluster has opened. Only leave_cluster_barrier() acquires the
   /// releases of the arrivals.

@@ -31,8 +31,8 @@ struct ChildLaunch {
 /// The launches by threads of a grid. Several OS threads may call the members at the same time.
 class ChildLaunches {
  public:
-  /// Prepares a launch. Returns the address of its parameter memory, which the launching thread
-  /// fills.
+  /// Prepares a launch. Returns the address of the launch's parameter memory, which the launching
+  /// thread fills.
   uint64_t allocate(const Function& kernel, dim3 grid, dim3 block, uint32_t shared_bytes);
   /// Adds the prepared launch whose parameter memory is at `parameters`. Returns false if no launch
   /// was prepared at this address, or if the launch was added before.

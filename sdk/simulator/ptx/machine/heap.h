@@ -17,8 +17,8 @@ class Heap {
  public:
   static constexpr uint64_t kDefaultBytes = 8 << 20;  // default of cudaLimitMallocHeapSize [bytes]
 
-  /// Allocates memory filled with `poison`. Returns its address, a multiple of 16; 0 if fewer bytes
-  /// are left.
+  /// Allocates memory filled with `poison`. Returns the address of the memory, a multiple of 16; 0
+  /// if fewer bytes are left.
   uint64_t allocate(uint64_t bytes, unsigned char poison);
   /// Frees memory. Returns false if malloc() did not return the address, or if the memory is
   /// already free.

@@ -27,8 +27,7 @@ struct InstrumentedKernel {
   // runs and line_of have one entry for each operation.
   std::vector<Run> runs;
   std::vector<uint32_t> line_of;              // index into `lines`
-  mutable std::shared_ptr<void> definedness;  // initcheck's plans, created at the first use by
-                                              // initcheck
+  mutable std::shared_ptr<void> definedness;  // initcheck's plans; null before their first use
 };
 
 }  // namespace kernkit::simulator::ptx

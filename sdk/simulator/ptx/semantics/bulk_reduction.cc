@@ -12,7 +12,7 @@
 namespace kernkit::simulator::ptx {
 namespace {
 
-// The operation of a reduction, in its lower four bits. The upper four bits are an ElementType.
+// A reduction has its operation in the lower four bits, and an ElementType in the upper four bits.
 enum BulkOperation : uint8_t { kStore, kAdd, kMin, kMax, kInc, kDec, kAnd, kOr, kXor };
 // Values of CUtensorMapDataType.
 enum ElementType : uint8_t {

@@ -131,8 +131,8 @@ float to_float(double x, Rounding rounding) {
   return 0;
 }
 
-// Rounds x to 16 bits. For a directed rounding, takes the neighbour if the nearest number is on the
-// wrong side of x.
+// Rounds x to 16 bits. For a directed rounding, takes the neighbour of the nearest number if the
+// nearest number is on the wrong side of x.
 template <class H>
 uint16_t half_bits(double x, Rounding rounding) {
   const H nearest = H::from(narrow_to_odd(x));

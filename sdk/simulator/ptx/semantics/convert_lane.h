@@ -21,7 +21,7 @@ bool is_known(const Conversion& conversion);
 int64_t pack(const Conversion& conversion);
 void convert_lanes(Warp& warp, const Operation& operation);
 
-/// Bits of Operation::mode: modifiers of conversions from float.
+/// Bits of Operation::mode: modifiers of conversions from one or two floats.
 inline constexpr uint8_t kToZero = 1;  // .rz instead of .rn
 inline constexpr uint8_t kRelu = 2;    // a negative number becomes +0
 inline constexpr uint8_t kFinite = 4;  // .satfinite: clamps to the finite numbers of the format

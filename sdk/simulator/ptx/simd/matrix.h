@@ -23,8 +23,7 @@ inline namespace KERNKIT_PTX_TARGET {
 namespace matrix_steps {
 
 constexpr uint32_t kMostRows = 32, kMostDepth = 64, kMostElements = 256;  // limits of all products
-constexpr uint32_t kMostOfRegister = 256;  // maximum number of elements that a register has in all
-                                           // lanes
+constexpr uint32_t kMostOfRegister = 256;  // maximum number of elements of a register, all lanes
 
 template <class S>
 struct Small {
