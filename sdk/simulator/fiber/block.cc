@@ -189,8 +189,8 @@ void Block::wake(CudaThread* waiting) {
   progress_ = true;
   steps_passed.add();
   if (waiting == nullptr) return;
-  // With a seed, the woken threads may run before all ready threads, so that a warp can be one
-  // barrier ahead of another warp.
+  // With a seed, the woken threads may run before all ready threads, so a warp can be one barrier
+  // ahead of another warp.
   CudaThread* overtaken = nullptr;
   CudaThread* last_overtaken = nullptr;
   if (grid_.random() % 2 == 1) {

@@ -31,7 +31,7 @@ class Fiber {
   void start(Entry entry, void* argument);
   /// Runs the fiber until it suspends itself.
   void resume();
-  /// Called on the fiber: suspends the fiber, so that resume() returns.
+  /// Called on the fiber: suspends the fiber, and resume() returns.
   void suspend();
 
   /// Called by the fiber's outermost function after all functions that it called have returned.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Grid: a kernel that runs on the CPU. Its blocks run on OS threads, one at a time. Without a race
-// detector, all blocks run on the launching thread until a block yields.
+// Grid: a kernel that runs on the CPU. The blocks run on OS threads, one block at a time. Without a
+// race detector, all blocks run on the launching thread until a block yields.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -39,8 +39,8 @@ class Grid {
   /// of threads that wait in a loop; 0 if not all threads wait. To be called periodically.
   std::string endless(unsigned waiting);
   uint64_t random() { return schedule_.random(); }
-  /// Frees a block's memory. With the race detector, which would report a race, the memory is freed
-  /// at the end of the grid.
+  /// Frees a block's memory. With the race detector, which would report the free as a race, the
+  /// memory is freed at the end of the grid.
   void release(void* memory);
   void invoke() const { invoke_(kernel_, arguments_); }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// MemoryOrder: the causality order of the warps of a launch, by the PTX ISA's chapter "Memory
-// Consistency Model". docs/racecheck.md has the rules with their sections, and the deviations.
+// LaunchOrder and BlockOrder: the causality order of the warps of a launch, by the PTX ISA's
+// chapter "Memory Consistency Model". docs/racecheck.md has the rules with their sections, and the
+// deviations.
 #pragma once
 
 #include <array>
@@ -130,8 +131,8 @@ class BlockOrder {
   bool has_acquired_by_cas(unsigned warp, uint64_t block, unsigned other, uint32_t time) const {
     return is_lenient_ && by_cas_[warp].has(block, other, time);
   }
-  /// Returns whether has_acquired_leniently() is true because of a fence before a barrier, whose
-  /// thread is not the thread that wrote after the barrier.
+  /// Returns whether has_acquired_leniently() is true because one thread executed a fence before a
+  /// barrier, and another thread wrote after the barrier.
   bool has_acquired_by_barrier(unsigned warp, uint64_t block, unsigned other, uint32_t time) const {
     return is_lenient_ && by_barrier_[warp].has(block, other, time);
   }
@@ -157,8 +158,8 @@ class BlockOrder {
   void fence(unsigned warp, const OrderTraits& traits);
   /// Records a fence.proxy.async for `spaces`, a mask of ProxySpaces.
   void fence_proxies(unsigned warp, uint8_t spaces);
-  /// Returns whether a fence.proxy.async is between an access by the generic proxy, which happened
-  /// before, and the current operation.
+  /// Returns whether a fence.proxy.async is between an earlier access by the generic proxy and the
+  /// current operation. The access happened before the operation.
   bool is_fenced(unsigned warp, bool is_shared, uint64_t block, unsigned other,
                  uint32_t time) const {
     const ProxyClocks& fenced = fenced_[warp];

@@ -24,8 +24,8 @@ class ProductRegisters {
   bool any() const { return !accesses_.empty(); }
   /// Returns whether an operation names a register of a product. Requires any().
   bool names(uint32_t operation) const { return !accesses_[operation].empty(); }
-  /// Returns the product, among products without a wait, whose registers the operation must not
-  /// access; null if the operation is valid.
+  /// Returns a product whose registers the operation must not access, among the products that the
+  /// warp has not waited for; null if the operation is valid.
   const Operation* find(const Operation& operation, const std::vector<Issued>& issued) const;
 
  private:

@@ -120,7 +120,8 @@ std::vector<ModuleStatement> statements_of(const std::string& text) {
   return statements;
 }
 
-// Returns whether a module is part of libcudadevrt.a, which nvcc -rdc=true links to every program.
+// Returns whether a module is part of libcudadevrt.a, which nvcc -rdc=true links into every
+// program.
 bool is_device_runtime(const std::vector<ModuleStatement>& statements) {
   return std::any_of(statements.begin(), statements.end(), [](const ModuleStatement& one) {
     return one.is_definition && one.name == "__cudaCDP2LaunchDeviceV2";

@@ -15,7 +15,7 @@ struct PtxResult {
   const char* tool = "";  // tool that reports the fault, see Fault
 };
 
-/// Runs all blocks of a launch. `all_at_once`: the launch is cooperative, so that blocks can wait
+/// Runs all blocks of a launch. `all_at_once`: the launch is cooperative, so its blocks may wait
 /// for each other.
 PtxResult run_grid(const Launch& launch, bool all_at_once, const Settings& settings);
 /// Returns the number of OS threads that ran the last grid.

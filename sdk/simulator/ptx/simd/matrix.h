@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// D = A * B + C on the 32 lanes of a warp. Products of 8-bit and 16-bit elements are exact; sums
-// are computed in float in the order of k, and rounded to .f16 once. The PTX ISA does not specify
-// the order and the precision of the sums.
+// D = A * B + C on the 32 lanes of a warp. Without CudaRuntime::set_device_summation(), sums of
+// .f16, .bf16, .tf32 and 8-bit floats are computed in float in the order of k, and rounded to .f16
+// once if D is .f16. The product of two elements fits into the significand of a float. The PTX ISA
+// does not specify the order and the precision of the sums.
 #pragma once
 
 #include <algorithm>
@@ -131,8 +132,8 @@ void multiply(const Product& p, const X* a, const X* b, Sum* sums) {
   }
 }
 
-// Adds A * B to the sums for one-bit elements: counts the bits that are set in the logical function
-// of two words.
+// Adds A * B to the sums for one-bit elements: counts the set bits of x ^ y or x & y for each pair
+// of words.
 inline void multiply_bits(const Product& p, const int64_t* a, const int64_t* b, int64_t* sums) {
   const bool is_and = p.bit_product == BitProduct::kAnd;
   for (uint32_t row = 0; row < p.m; ++row) {

@@ -197,8 +197,7 @@ inline void multiply_floats(Warp& warp, const Operation& operation) {
   }
 }
 
-// Adds A * B to the sums for one-bit elements: counts the bits that are set in the logical and of
-// two words.
+// Adds A * B to the sums for one-bit elements: counts the set bits of x & y for each pair of words.
 inline void count_bits(const WarpgroupProduct& p, const int32_t* a, const int32_t* b,
                        int32_t (*sums)[32]) {
   constexpr uint32_t kWords = kDepthBytes / 4;
