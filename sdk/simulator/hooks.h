@@ -71,7 +71,7 @@ struct Warp;
 struct CopiedBytes {
   enum Kind : uint8_t { kReads, kWrites, kReduces } kind;
   Block* block;  // block in whose shared memory the bytes are; null for global memory
-  uint64_t at;   // offset in shared memory [bytes], or address
+  uint64_t at;   // offset in shared memory [bytes], or address of global memory
   uint32_t bytes;
 };
 

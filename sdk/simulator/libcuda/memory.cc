@@ -116,7 +116,7 @@ MemLocation location_of(CUmemLocation location) {
   return {static_cast<int>(location.type), location.id};
 }
 
-// Converts a device, or CU_DEVICE_CPU, which means the host.
+// Returns the location of a device's memory; of the host's memory for CU_DEVICE_CPU.
 MemLocation location_of(CUdevice device) {
   if (device == CU_DEVICE_CPU) return {kLocationHost, 0};
   return {kLocationDevice, device};

@@ -209,7 +209,8 @@ using namespace kernkit::simulator;  // NOLINT(build/namespaces): these are its 
 
 extern "C" {
 
-// The options of the compiler and of the library, which have no names here, have no effect.
+// The parameters without a name are options of the compiler and of the library; they have no
+// effect.
 cudaError_t cudaLibraryLoadData(CUlib_st** library, const void* code, void*, void**, unsigned,
                                 void*, void**, unsigned) {
   return call("cudaLibraryLoadData", ApiScope::kDevice,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Advice and prefetches for managed memory. Host and devices access managed memory concurrently, as
-// with cudaDevAttrConcurrentManagedAccess, so a valid call has no effect. Source of the rules:
-// cuda_runtime_api.h of CUDA 13.0 at cudaMemAdvise, cudaMemPrefetchAsync and
+// GPUs with cudaDevAttrConcurrentManagedAccess do, so a valid call has no effect. Source of the
+// rules: cuda_runtime_api.h of CUDA 13.0 at cudaMemAdvise, cudaMemPrefetchAsync and
 // cudaStreamAttachMemAsync.
 #include "libcudart/managed_memory.h"
 

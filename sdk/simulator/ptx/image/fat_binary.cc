@@ -58,7 +58,8 @@ std::vector<FatEntry> entries_of(const unsigned char* data) {
   return entries;
 }
 
-// Returns the entry whose PTX a device of the compute capability executes; null if there is none.
+// Returns the entry whose PTX a device of the compute capability executes; null if no entry is
+// suitable.
 const FatEntry* choose(const std::vector<FatEntry>& entries, int capability) {
   std::vector<int> ptx, machine_code;
   for (const FatEntry& entry : entries) {

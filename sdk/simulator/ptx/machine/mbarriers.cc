@@ -118,8 +118,8 @@ std::string Mbarriers::lapped_text(uint32_t at, unsigned warp) const {
          " completed since the thread's last wait: the thread was lapped";
 }
 
-// Finds the mbarrier at offset `at` of shared memory. Stores null in *live if there is none.
-// Returns an error text, or "".
+// Finds the mbarrier at offset `at` of shared memory. Stores null in *live if no mbarrier is at
+// this offset. Returns an error text, or "".
 std::string Mbarriers::find(uint32_t at, MbarrierState* state, Live** live) {
   *live = nullptr;
   for (Live& object : live_) {

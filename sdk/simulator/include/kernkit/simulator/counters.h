@@ -114,8 +114,8 @@ struct TrafficBudget {
 /// the arrays as `unique_sectors`. Atomics have no limit. Throws only std::bad_alloc.
 std::string over_budget(const KernelCounters& kernel, const TrafficBudget& budget);
 
-/// Counts the traffic of the PTX kernels that begin to run during its lifetime: a kernel in a
-/// delayed stream may begin later than its launch. The program links kernkit::simulator_ptx.
+/// Counts the traffic of the PTX kernels that begin to run during the object's lifetime: a kernel
+/// in a delayed stream may begin later than its launch. The program links kernkit::simulator_ptx.
 /// Kernels whose blocks access each other's memory then run on one processor. Several objects count
 /// independently. While an object is created or destroyed, no kernel may run in another thread.
 class Counting {

@@ -18,7 +18,7 @@ struct UndefinedUse {
 };
 
 /// Reports uses of uninitialised bits of registers, of shared and local memory, and of global
-/// memory, by PTX kernels that begin to run during its lifetime. The program links
+/// memory, by PTX kernels that begin to run during the object's lifetime. The program links
 /// kernkit::simulator_ptx. Several objects may exist, each with its own record. While an object is
 /// created or destroyed, no kernel may run in another thread. Functions throw only std::bad_alloc.
 class InitCheck {

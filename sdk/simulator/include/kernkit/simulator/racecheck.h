@@ -26,7 +26,7 @@ struct Race {
   RaceLevel level = RaceLevel::kError;  ///< most severe level of these races
 };
 
-/// Reports races of PTX kernels and copies that begin to run during its lifetime, by the
+/// Reports races of PTX kernels and copies that begin to run during the object's lifetime, by the
 /// happens-before order of the PTX memory model (PTX ISA, Memory Consistency Model). The program
 /// links kernkit::simulator_ptx. Blocks then run on one processor. Several objects may exist, each
 /// with its own record. While an object is created or destroyed, no kernel may run in another

@@ -163,8 +163,8 @@ class CudaRuntime {
   /// cudaErrorLaunchFailure. Does not wait: synchronise the device first.
   std::vector<std::string> faults() const;
   /// Returns the number of races that ThreadSanitizer reported since the reset; 0 in a program
-  /// built without ThreadSanitizer, under which a CUDA thread takes some hundred times as long.
-  /// Throws nothing.
+  /// built without ThreadSanitizer. Under ThreadSanitizer, a CUDA thread takes some hundred times
+  /// as long. Throws nothing.
   size_t races() const;
 
   /// Returns the numbers of allocations, streams, events and graphs (including executable graphs)
