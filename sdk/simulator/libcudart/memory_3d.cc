@@ -14,8 +14,8 @@ bool is_empty(const Extent& extent) {
   return extent.width == 0 || extent.height == 0 || extent.depth == 0;
 }
 
-// Returns whether a box of size `extent` at this position is within the rows and slices of the
-// memory.
+// Returns whether a box of size `extent` at this position is within the rows of the memory and,
+// unless the box is in slice 0 only, within the slices.
 bool contains(const PitchedPtr& memory, const Position& position, const Extent& extent) {
   const bool rows = position.x <= memory.pitch && extent.width <= memory.pitch - position.x;
   const bool one_slice = extent.depth == 1 && position.z == 0;

@@ -159,7 +159,7 @@ class BlockOrder {
   /// Records a fence.proxy.async for `spaces`, a mask of ProxySpaces.
   void fence_proxies(unsigned warp, uint8_t spaces);
   /// Returns whether a fence.proxy.async is between an earlier access by the generic proxy and the
-  /// current operation. The access happened before the operation.
+  /// current operation. Requires that the access happened before the operation.
   bool is_fenced(unsigned warp, bool is_shared, uint64_t block, unsigned other,
                  uint32_t time) const {
     const ProxyClocks& fenced = fenced_[warp];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // AsyncCopies: pending cp.async copies of the lanes of a warp. The bytes of a copy are stored when
-// the lane waits for the copy, so an earlier read returns the old bytes.
+// the lane waits for the copy, or when a cp.async.mbarrier.arrive for the copy completes. An
+// earlier read returns the old bytes.
 #pragma once
 
 #include <algorithm>

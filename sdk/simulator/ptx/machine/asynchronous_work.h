@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // AsynchronousWork: work of a block that completes after the instruction that issued the work: bulk
-// copies, and arrivals of cp.async. Work completes as late as possible, so that a missing wait is
-// visible in the results.
+// copies, and arrivals of cp.async. Without a seed, work completes as late as possible, so that a
+// missing wait is visible in the results.
 #pragma once
 
 #include <cstdint>

@@ -103,7 +103,8 @@ struct Block {
   unsigned threads;
   std::vector<unsigned char> shared;
   Mbarriers mbarriers{shared.data()};
-  /// Work that completes when no thread can continue, when a thread polls, or when the block ends.
+  /// Work that completes at the latest when no thread can continue, after a round in which a warp
+  /// yielded, or when the block ends.
   AsynchronousWork asynchronous;
   std::vector<Warp> warps;
   std::unique_ptr<BlockHooks> hooks;
@@ -130,10 +131,10 @@ struct Block {
   Barrier barriers_[kBarriers];
   uint32_t in_use_ = 0;          // barriers at which threads have arrived [mask]
   std::vector<unsigned> order_;  // order in which warps run
-  // When asynchronous work completes. kLate: when every thread waits. kEarly: also after each turn
-  // of a warp. kMixed: as kLate; in addition, the oldest work completes after a random quarter of
-  // the turns. With a seed, the value is chosen at random for each block; without a seed, the value
-  // is kLate.
+  // When asynchronous work completes. kLate: as late as possible, see `asynchronous`. kEarly: after
+  // each turn of a warp. kMixed: as kLate; in addition, the oldest work completes after a random
+  // quarter of the turns. With a seed, the value is chosen at random for each block; without a
+  // seed, the value is kLate.
   enum class Completion : uint8_t { kLate, kEarly, kMixed } completion_ = Completion::kLate;
   uint64_t random_ = 0;       // state of the block's random numbers; 0 without a seed
   uint64_t seen_phases_ = 0;  // completed_phases() when waits were last retried

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PTX ISA: cp.async. The bytes of a copy are stored when the lane waits for the copy's group.
+// PTX ISA: cp.async. AsyncCopies stores the bytes of a copy when the copy completes.
 #include <algorithm>
 #include <cstring>
 

@@ -22,7 +22,7 @@ struct CudaDevice {
   int max_grid[3] = {2147483647, 65535, 65535};  ///< maximum grid size in x, y and z [blocks]
 };
 
-/// A call of the CUDA runtime, recorded by CudaRuntime.
+/// A call of the runtime's or the driver's API, recorded by CudaRuntime.
 struct CudaCall {
   std::string function;  ///< name of the function, such as "cudaSetDevice"
   cudaError_t result;    ///< returned error; cudaSuccess for a call that succeeded
