@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The real tvm_ffi, for tests and benchmarks: target tvm_ffi, from the wheel that has dlpack.h. Without
-# the wheel there is no such target, and what needs it is not built.
+# the wheel, the target does not exist, and tests and benchmarks that need tvm_ffi are not built.
 get_target_property(_dir kernkit::dlpack INTERFACE_INCLUDE_DIRECTORIES)
 cmake_path(GET _dir PARENT_PATH _package)
 set(_library "${_package}/lib/libtvm_ffi.so")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Finds nvcc in the Python packages cuda-toolkit[nvcc,cudart,cccl]: the nvcc named by CUDACXX or
-# found on PATH, otherwise that of the Python in use, such as the Python of a package build.
+# found on PATH, otherwise the nvcc of the Python in use, such as the Python of a package build.
 include_guard(GLOBAL)
 
 function(_kernkit_use_cuda_wheel)

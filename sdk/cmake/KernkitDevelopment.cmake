@@ -2,7 +2,7 @@
 # Finds the development part of kernkit: contract tests, benchmarks and the simulator. The part is in
 # this SDK, in kernkit_dev/ next to a library's copy of the SDK, or in an installed kernkit of the same
 # version, whose folder KERNKIT_INSTALLED_SDK names. Without the part, the functions for tests and
-# benchmarks stop with a message. A build without tests and benchmarks needs none of it.
+# benchmarks stop with a message. A build without tests and benchmarks does not need the part.
 include_guard(GLOBAL)
 
 # Sets `out` to the version of the complete SDK in a folder, or to "" if the folder has no complete

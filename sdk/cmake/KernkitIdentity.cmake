@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The identity of a library: a text in section .kernkit, returned by kernkit_identity(), without
-# times and folders. This file runs as a script before each link; another commit gives another
-# source.
+# times and folders. This file runs as a script before each link; a new commit changes the source
+# file.
 if(CMAKE_SCRIPT_MODE_FILE)
   set(commit "$ENV{KERNKIT_COMMIT}")
   set(git OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET COMMAND git -C "${ROOT}")

@@ -73,9 +73,9 @@ function(_kernkit_fix_for_family own library out)
   endforeach()
 endfunction()
 
-# Stops if nvcc lacks one of the op's own architectures, or cannot compile them together with the
-# library's. If `own` is "", only the library's architectures are checked. If the compiler does not
-# list its architectures, nothing is checked.
+# Stops if nvcc lacks one of the op's own architectures, or cannot compile these together with the
+# library's architectures. If `own` is "", only the library's architectures are checked. If the
+# compiler does not list its architectures, nothing is checked.
 function(_kernkit_check_architectures place compiler own library)
   execute_process(COMMAND "${compiler}" --list-gpu-code OUTPUT_VARIABLE known ERROR_QUIET)
   string(REGEX MATCHALL "sm_[0-9]+[a-z]?" known "${known}")
@@ -157,7 +157,7 @@ endfunction()
 #   SOURCES              more .cc and .cu files of the op, by their path in the op's folder
 #   INCLUDE_DIRECTORIES  folders of headers for the op's files alone
 #   LIBRARIES, OPTIONS   link libraries and nvcc options of the CUDA implementation; with CPU_ONLY,
-#                        those of the C++ files, which may call CUDA with LIBRARIES
+#                        of the C++ files, which may call CUDA with LIBRARIES
 #                        CUDA::cudart_static
 #   ARCHITECTURES        architectures for machine code besides those of the library: 90a or 100a,
 #                        whose instructions no later device has, or 100f for a family; not 100f if

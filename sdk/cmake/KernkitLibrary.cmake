@@ -215,7 +215,8 @@ endfunction()
 
 # Makes the time of a call independent of code placement: a function starts on a cache line, and no
 # jump crosses or ends at a multiple of 32 bytes, where Intel's processors from Skylake to Cascade
-# Lake decode it again each time ("Mitigations for Jump Conditional Code Erratum", Intel, 2019).
+# Lake decode the jump again each time ("Mitigations for Jump Conditional Code Erratum", Intel,
+# 2019).
 function(_kernkit_place_code target)
   set(jumps -mbranches-within-32B-boundaries)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")

@@ -13,7 +13,8 @@ if("$ENV{KERNKIT_TESTS_ON_PTX}" MATCHES "^(ON|OFF)$")
 endif()
 
 
-# The architectures for which a target keeps PTX: those without -real, or words for several.
+# Sets `out` to the architectures for which a target keeps PTX: all entries except `native` and
+# entries with -real.
 function(_kernkit_ptx_of target out)
   get_target_property(architectures ${target} CUDA_ARCHITECTURES)
   list(FILTER architectures EXCLUDE REGEX "-real$|^native$|-NOTFOUND$")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# kernkit::tvm_ffi_compat: headers under tvm-ffi's names. A target that links it must not find
-# tvm-ffi's own headers first.
+# kernkit::tvm_ffi_compat: headers under tvm-ffi's names. A target that links kernkit::tvm_ffi_compat
+# must not find tvm-ffi's own headers first.
 add_library(kernkit_tvm_ffi_compat INTERFACE)
 add_library(kernkit::tvm_ffi_compat ALIAS kernkit_tvm_ffi_compat)
 # EXPORT_NO_SYSTEM keeps this folder before the wheel's folder, a system folder that has dlpack.h and tvm-ffi's own

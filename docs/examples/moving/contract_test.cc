@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The contract of the op in tvm_ffi_before.cc, which has no schema line; this test has the line.
+// Tests the contract of the op in tvm_ffi_before.cc, which has no schema line; the test gives it.
 // [test]
 #include "kernkit/testing/contract.h"
 

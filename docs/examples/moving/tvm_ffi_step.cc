@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Half of the way: one op has a schema line, the other has none. Built and called by
-// tests/project/test_consumers.py.
+// A library halfway through the move: one op has a schema line, the other has none. Built and
+// called by tests/project/test_consumers.py.
 #include <tvm/ffi/function.h>
 
 #include "kernkit/export.h"

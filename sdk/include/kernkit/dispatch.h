@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// dispatch(): from a dtype known at run time to a C++ type known at compile time.
+// dispatch(): calls a function template with the C++ type of a dtype that is known only at run
+// time.
 #pragma once
 
 #include "kernkit/error.h"

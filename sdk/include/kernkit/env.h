@@ -8,10 +8,10 @@
 
 namespace kernkit {
 
-/// Returns the current stream of the caller's framework, for this thread and device, for CUDA a
-/// cudaStream_t; null (the default stream) if the framework set none or the process has no host.
+/// Returns the current stream of the caller's framework, for this thread and device (for CUDA a
+/// cudaStream_t); null (the default stream) if the framework set none or the process has no host.
 /// The stream belongs to the framework. A thread that an exported function starts has no stream:
-/// read the stream before, and pass it to the thread. Throws nothing.
+/// read the stream before starting the thread, and pass the stream to the thread. Throws nothing.
 inline void* current_stream(DLDevice device) {
   auto* get_stream = host_api::env_get_stream.get();
   if (get_stream == nullptr) return nullptr;

@@ -157,10 +157,10 @@ class Expect {
     if (x_.numel() > n) failure().numel(n);
     return *this;
   }
-  /// Throws ValueError if the tensors may share memory (see overlaps()), unless they have the same
-  /// elements in the same order, so that computing in place is allowed; also if elements of this
-  /// tensor overlap each other, or if the elements of a tensor cannot be counted (see
-  /// TensorView::numel). Returns *this.
+  /// Throws ValueError if the tensors may share memory (see overlaps()), unless both tensors have
+  /// the same elements in the same order, as in an in-place call. Also throws ValueError if
+  /// elements of this tensor overlap each other, or if the elements of a tensor cannot be counted
+  /// (see TensorView::numel). Returns *this.
   KERNKIT_ACCESSOR Expect& no_partial_overlap(const TensorView& other) {
     const bool alike = like_ == other.get() || detail::is_like(x_.get(), other.get());
     if (KERNKIT_USUALLY(alike && contiguous_ && detail::same_or_apart(x_.get(), other.get()))) {

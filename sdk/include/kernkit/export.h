@@ -111,15 +111,15 @@ __attribute__((weak, used, visibility("default"))) ::kernkit::detail::FindHost k
 /// The schema is in PyTorch's notation; argument.h, list.h and result.h list the C++ type for every
 /// schema type. Messages use the schema's argument names. A schema that does not parse or does not
 /// match the function is a compile error. The function is the last argument, so that it may contain
-/// commas: `mylib::copy<float, 4>`. A call returns 0, or -1 with an error: TypeError for the number
-/// or a type of arguments, ValueError for a number out of range, and the errors of the function (an
-/// exception other than kernkit::Error is MemoryError for std::bad_alloc, RuntimeError for a
-/// std::exception, otherwise InternalError). The function runs in the calling thread; an argument
-/// is valid until it returns. Symbols: `__tvm_ffi_<name>`, `__tvm_ffi__metadata_<name>`,
+/// commas: `mylib::copy<float, 4>`. A call returns 0, or -1 with an error: TypeError for a wrong
+/// number or type of arguments, ValueError for a number out of range, and the errors of the
+/// function (std::bad_alloc becomes MemoryError, any other std::exception RuntimeError, and an
+/// exception of any other type InternalError). The function runs in the calling thread; an argument
+/// is valid until the function returns. Symbols: `__tvm_ffi_<name>`, `__tvm_ffi__metadata_<name>`,
 /// `__tvm_ffi__doc_<name>`. For tools that load no library, section "kernkit_schema" holds the line
 /// as "name(schema)" and NUL, section "kernkit_doc" the documentation, a string literal, as "name:
-/// doc" and NUL, and section "kernkit_parsed" the parsed line as "name: JSON" and NUL. The
-/// functions return all of them, so --gc-sections keeps them.
+/// doc" and NUL, and section "kernkit_parsed" the parsed line as "name: JSON" and NUL. The exported
+/// functions refer to the sections, so --gc-sections keeps the sections.
 #define KERNKIT_EXPORT(name, schema_line, doc, ...)                                               \
   namespace kernkit_export {                                                                      \
   struct KERNKIT_LOCAL name {                                                                     \

@@ -75,14 +75,14 @@ Function create_function(void* self, KernkitFunction call, void (*destroy)(void*
 
 /// Returns a function object of the host that calls `function`; other code, such as Python, can
 /// call the function object. `function` is a lambda or another object with one operator(), whose
-/// parameters and result have types that an exported function supports. The function object owns
-/// `function` until the last owner of the function object releases it. Threads may call the
-/// function object at one time: no lock is held. Objects that `function` captures by reference, and
-/// `name`, which error messages contain, must outlive the function object. Throws RuntimeError
-/// without a host, the host's error, std::bad_alloc, and the exceptions of the move constructor of
-/// `function`. A call raises TypeError for a wrong number or type of arguments, ValueError for a
-/// number out of range, and for an exception of `function` the error of the same kind (RuntimeError
-/// for a std::exception).
+/// parameter and result types are supported by exported functions. The function object owns
+/// `function` until the last owner of the function object releases it. Any thread may call the
+/// function object, also concurrently: no lock is held. Objects that `function` captures by
+/// reference must outlive the function object. `name` appears in error messages and must outlive
+/// the function object. Throws RuntimeError without a host, the host's error, std::bad_alloc, and
+/// the exceptions of the move constructor of `function`. A call raises TypeError for a wrong number
+/// or type of arguments, ValueError for a number out of range, and, if `function` throws, the
+/// errors that KERNKIT_EXPORT_TYPED documents.
 ///
 ///     make_function("square", [](double x) { return x * x; })
 template <class F>

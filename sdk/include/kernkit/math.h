@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // exp, log and building blocks of activations, for ops and kernels, on the CPU and on CUDA.
 //
-// A compiler vectorises these functions in a loop (std::exp is called for each element). On the CPU
-// they are polynomials whose results have the same bits with every instruction set; on CUDA they
-// are CUDA's own functions. Flags that loops need: docs/rows-and-math.md.
+// A compiler vectorises a loop that calls these functions, unlike a loop that calls std::exp(). On
+// the CPU the functions are polynomials whose results have the same bits with every instruction
+// set; on CUDA they use CUDA's own functions. Flags that loops need: docs/rows-and-math.md.
 //
-// Special values are those of PyTorch: NaN stays NaN, log(-1) is NaN, log(0) is -infinity, silu and
-// gelu of -infinity are NaN, zeros keep their sign, subnormal numbers are not flushed.
+// The results for special values are the same as in PyTorch: NaN stays NaN, log(-1) is NaN, log(0)
+// is -infinity, silu and gelu of -infinity are NaN, zeros keep their sign, subnormal numbers are
+// not flushed.
 //
 // ulp: a unit in the last place of the exact result, on the CPU. The limits for float are maxima
 // over all 2^32 inputs, the limits for double are maxima over 10^8 inputs.

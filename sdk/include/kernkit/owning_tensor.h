@@ -39,12 +39,12 @@ class Tensor {
   /// An undefined Tensor. Its accessors throw InternalError.
   Tensor() = default;
 
-  /// Allocates in a kernel through the caller's framework, which caches this memory like the memory
-  /// of its own tensors; CPU memory comes from CPUNDAlloc if no argument of the call was a
-  /// framework's tensor. The tensor is contiguous and uninitialised; sub-byte elements are packed.
-  /// Throws TypeError for a dtype without bits or lanes, ValueError if the shape has a negative
-  /// size or more than 2^63 - 1 bytes, RuntimeError without a host in the process, and the
-  /// framework's error with its kind.
+  /// Allocates a tensor through the caller's framework, which caches this memory like the memory of
+  /// its own tensors; CPU memory comes from CPUNDAlloc if no argument of the call was a framework's
+  /// tensor. The tensor is contiguous and uninitialised; sub-byte elements are packed. Throws
+  /// TypeError for a dtype without bits or lanes, ValueError if the shape has a negative size or
+  /// more than 2^63 - 1 bytes, RuntimeError without a host in the process, and the framework's
+  /// error with its kind.
   static Tensor FromEnvAlloc(ShapeView shape, DLDataType dtype, DLDevice device);
   /// Allocates with `env_alloc`, a function of the type of TVMFFIEnvTensorAlloc, which returns 0
   /// and sets *out to a new tensor object, whose reference the result takes over, or returns -1
@@ -60,8 +60,8 @@ class Tensor {
   /// thread that releases the last owner; exceptions of FreeData are dropped. The tensor keeps the
   /// contents that AllocData gives to the memory. Throws the errors of FromEnvAlloc(), MemoryError
   /// if data stays null for a tensor with elements, std::bad_alloc, and the exceptions of
-  /// AllocData, and leaks nothing. The code of FreeData must stay loaded, as it does in libraries
-  /// of kernkit_add_library(), which are never unloaded.
+  /// AllocData; an exception leaks nothing. The code of FreeData must stay loaded, as it does in
+  /// libraries of kernkit_add_library(), which are never unloaded.
   template <class Alloc, class... Args>
   static Tensor FromNDAlloc(Alloc alloc, ShapeView shape, DLDataType dtype, DLDevice device,
                             Args&&... args) {
@@ -80,17 +80,17 @@ class Tensor {
 
   /// Takes over a DLPack tensor and returns an owner, with the tensor's flags: the tensor's deleter
   /// is called once, when the last owner is released or before this function throws. Throws
-  /// ValueError (TypeError for a dtype without bits) for a tensor that is null, invalid, of another
-  /// major version, or not aligned and contiguous as required (in bytes; 0 requires nothing), or
-  /// that has unsupported flags or sub-byte elements padded to bytes. Throws RuntimeError without a
+  /// ValueError (TypeError for a dtype without bits) for a tensor that is null, invalid or of
+  /// another major version, lacks the required alignment [bytes; 0 requires nothing] or contiguity,
+  /// or has unsupported flags or sub-byte elements padded to bytes. Throws RuntimeError without a
   /// host in the process, and the host's error. Copies no elements.
   static Tensor FromDLPackVersioned(DLManagedTensorVersioned* tensor, size_t require_alignment = 0,
                                     bool require_contiguous = false);
   /// Takes over a tensor of DLPack before 1.0, which has no version and no flags: the result is
   /// writable. As in FromDLPackVersioned(), the deleter is called once, when the last owner is
-  /// released or before this function throws. Throws ValueError for a tensor that is null, invalid,
-  /// or not aligned [bytes; 0 requires nothing] and contiguous as required, TypeError for a dtype
-  /// without bits, RuntimeError without a host, and the host's error.
+  /// released or before this function throws. Throws ValueError for a tensor that is null or
+  /// invalid, or lacks the required alignment [bytes; 0 requires nothing] or contiguity, TypeError
+  /// for a dtype without bits, RuntimeError without a host, and the host's error.
   static Tensor FromDLPack(DLManagedTensor* tensor, size_t require_alignment = 0,
                            bool require_contiguous = false);
   /// Returns a new owner as a DLPack tensor, for another library, which must call the deleter once,

@@ -9,9 +9,9 @@
 /// memory on the hot path, too.
 #define KERNKIT_ACCESSOR [[gnu::always_inline]]
 
-/// Evaluates `condition` once and returns its value. Tells the compiler that the condition is
-/// almost always true, for example that a tensor has rank 1: g++ then reserves no registers for
-/// calls in the other case, and lays out the common case in a straight line.
+/// Evaluates `condition` once and returns its value. Marks the condition, for example that a tensor
+/// has rank 1, as almost always true: g++ then reserves no registers for calls in the other case,
+/// and generates straight-line code for the common case.
 #define KERNKIT_USUALLY(condition) __builtin_expect_with_probability((condition), 1, 0.9999)
 
 namespace kernkit {

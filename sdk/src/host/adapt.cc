@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// adapt(): objects of the runtime for a callee of tvm_ffi.
+// adapt(): copies an object of the runtime to an object of tvm_ffi, for a callee that uses tvm_ffi.
 #include "host/functions.h"
 #include "host/objects.h"
 #include "host/tvm_ffi.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams and allocators of each thread, until tvm_ffi keeps them.
+// The current streams and allocator of each thread. tvm_ffi stores both once it is loaded.
 #pragma once
 
 #include <cstdint>

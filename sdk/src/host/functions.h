@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of the host, with tvm_ffi's types. All functions forward to tvm_ffi after it is
-// loaded, so callers may keep their addresses.
+// The functions of the host, with tvm_ffi's types. After tvm_ffi is loaded, the functions forward
+// to tvm_ffi or handle objects of both hosts, so callers may keep their addresses.
 #pragma once
 
 #include "kernkit/host_api/host_api.h"

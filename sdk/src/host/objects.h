@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layout and creation of the runtime's objects. Each host has its own layouts; this file has
-// kernkit's.
+// Layout and creation of the runtime's objects. Each host has its own layouts; this file contains
+// the layouts of the kernkit runtime.
 #pragma once
 
 #include <cstdlib>

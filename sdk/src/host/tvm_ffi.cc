@@ -14,7 +14,7 @@ unsigned long long count_loads() noexcept {
   dl_iterate_phdr(
       [](dl_phdr_info* info, size_t, void* out) {
         *static_cast<unsigned long long*>(out) = info->dlpi_adds;
-        return 1;  // stops after the first entry: dlpi_adds is the same in all
+        return 1;  // stops after the first entry: dlpi_adds is the same in all entries
       },
       &loads);
   return loads;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Detects tvm_ffi in the process. The runtime replaces tvm_ffi and forwards to it after it is
-// loaded.
+// Detects tvm_ffi in the process. The runtime replaces tvm_ffi, and forwards to tvm_ffi once
+// tvm_ffi is loaded.
 #pragma once
 
 #include <atomic>

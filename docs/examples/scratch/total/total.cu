@@ -5,8 +5,7 @@
 
 namespace {
 
-// Computes the sum of each piece by one thread, without atomics, whose order differs from run to
-// run.
+// Sums each piece in one thread. Atomic additions would change their order from run to run.
 __global__ void sum_pieces(int64_t n, const float* x, float* sums) {
   const int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (i * kPiece >= n) return;

@@ -48,7 +48,7 @@ enum {
 /** An error that XLA owns once a handler has returned the pointer; null means success. */
 typedef struct KernkitXlaError KernkitXlaError;
 
-/** Header of an extension, the members of a linked list. */
+/** Header of an extension; the extensions of a struct form a linked list. */
 typedef struct KernkitXlaExtension {
   size_t struct_size; /**< size of the struct in XLA's version [bytes] */
   int32_t type;       /**< kind of the extension, such as kKernkitXlaExtensionMetadata */
@@ -109,7 +109,7 @@ typedef struct KernkitXlaApi {
   /** Returns a new error, for a handler to return. */
   KernkitXlaError* (*error_create)(KernkitXlaErrorArgs* args);
   const void* others[3]; /**< functions that kernkit does not call */
-  /** Sets args->stream to the stream of the call. The last member of version 0.1 that is used. */
+  /** Sets args->stream to the stream of the call. kernkit uses no later member of version 0.1. */
   KernkitXlaError* (*stream_get)(KernkitXlaStreamArgs* args);
   const void* more[12]; /**< functions that kernkit does not call */
   /** Sets args->ordinal to the device of the call. Absent if struct_size ends before the member. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attributes of functions in loops that must be vectorised: a call in the body prevents this.
+// Attributes of functions that vectorised loops use. The functions are inlined, because compilers
+// do not vectorise a loop that contains a call.
 #pragma once
 
 /// Attribute of a function that is inlined into its callers together with all functions that it

@@ -152,8 +152,9 @@ struct Argument<DLDevice> : PlainArgument<schema::Type::kDevice, DLDevice> {
   }
 };
 
-/// std::string_view, std::string, or any class made from (const char*, size_t) with data() of
-/// characters; the kernel's file includes their headers.
+/// Argument of std::string_view, std::string, or another class that has a constructor with the
+/// parameters (const char*, size_t) and a data() that returns a const char*. The kernel's file
+/// includes the header of the class.
 template <class T>
 struct Argument<
     T,

@@ -22,9 +22,9 @@ constexpr bool is_callable() {
   return kMakesCalls && kIsResult<std::decay_t<R>> && (kIsArgument<std::decay_t<Params>> && ...);
 }
 
-/// The reading class of KERNKIT_EXPORT_TYPED, by which Argument<T> reads a parameter of type T. A
-/// reading class may also map T to another type As<T>; Argument<As<T>> then reads a value that
-/// converts to T.
+/// The reading class of KERNKIT_EXPORT_TYPED: Argument<T> reads a parameter of type T. Another
+/// reading class may map T to a different type As<T>; Argument<As<T>> then reads the parameter as a
+/// value that converts to T.
 struct ReadAsIs {
   template <class T>
   using As = T;
@@ -75,7 +75,7 @@ template <class Export, class R, class... Params>
   return -1;
 }
 
-/// "name(Tensor argument_1) -> ()", at compile time.
+/// Returns the op's name followed by its schema line, such as "name(Tensor argument_1) -> ()".
 template <size_t N, class R, class... Params>
 constexpr auto typed_line(const char (&name)[N], R (*)(Params...)) {
   if constexpr (is_callable<R, Params...>()) {
@@ -84,7 +84,7 @@ constexpr auto typed_line(const char (&name)[N], R (*)(Params...)) {
     return FixedText<N>{};
   }
 }
-/// The op's name and the parsed form of typed_line(), as "name: {...}".
+/// Returns the op's name and the parsed form of typed_line(), as "name: {...}".
 template <size_t N, class R, class... Params>
 constexpr auto typed_form(const char (&name)[N], R (*)(Params...)) {
   if constexpr (is_callable<R, Params...>()) {
@@ -111,8 +111,8 @@ constexpr schema::Signature typed_signature(R (*)(Params...)) {
 /// argument "argument 1". Symbols: `__tvm_ffi_<name>`, and `__tvm_ffi__metadata_<name>` with the
 /// types. KERNKIT_EXPORT (export.h) adds a schema line: names, defaults, outputs, documentation. A
 /// call returns 0, or -1 with an error: TypeError for a wrong number or type of arguments,
-/// ValueError for a number out of range, and the errors of the function (an exception other than
-/// kernkit::Error is MemoryError for std::bad_alloc, RuntimeError for a std::exception, otherwise
+/// ValueError for a number out of range, and the errors of the function (std::bad_alloc becomes
+/// MemoryError, any other std::exception RuntimeError, and an exception of any other type
 /// InternalError). A parameter or result of an unsupported C++ type is a compile error.
 #define KERNKIT_EXPORT_TYPED(name, ...) \
   KERNKIT_EXPORT_READ(::kernkit::detail::ReadAsIs, name, __VA_ARGS__)

@@ -29,7 +29,7 @@ int return_metadata(const char* text, const char* parsed, KernkitAny* result) no
   }
 }
 
-/// Same as return_metadata(), for a schema line that the first query parses at run time.
+/// Same as return_metadata(), for a schema line that each query parses at run time.
 [[gnu::cold]] int return_metadata_of(const char* text, const char* parsed, const char* op,
                                      SourceLocation location, KernkitAny* result) noexcept;
 

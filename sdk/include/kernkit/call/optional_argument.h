@@ -35,7 +35,7 @@ class OptionalStorage {
   };
 };
 
-/// std::optional<T>, which is also kernkit::Optional<T>.
+/// Argument of std::optional<T>; kernkit::Optional<T> is the same type.
 template <template <class> class Optional, class T>
 struct Argument<Optional<T>, std::void_t<decltype(std::declval<Optional<T>>().has_value()),
                                          typename Argument<T>::Storage>> {

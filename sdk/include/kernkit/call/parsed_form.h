@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// parsed_form(): the parsed schema line of an op as JSON, made at compile time, so that tools read
-// it from the file.
+// parsed_form(): the parsed schema line of an op as JSON. The JSON is made at compile time and
+// stored in the library's file, from which tools read it.
 #pragma once
 
 #include "kernkit/base/fixed_text.h"

@@ -14,10 +14,11 @@ namespace kernkit {
 /// returns: the framework reuses its memory in stream order.
 class Scratch {
  public:
-  /// Uses the memory of `passed`, which must then outlive this object, or allocates on the device
-  /// of `like`. Throws ValueError if `bytes` is negative. For a passed tensor, throws TypeError if
-  /// its dtype is not uint8, and ValueError if the tensor is on another device, not contiguous, not
-  /// on a 16-byte boundary or too small. Otherwise throws the errors of alloc_tensor().
+  /// Uses the memory of `passed`, which must then outlive this object, or allocates a tensor on the
+  /// device of `like`. Throws ValueError if `bytes` is negative. For a passed tensor, throws
+  /// TypeError if its dtype is not uint8, and ValueError if the tensor is on another device, not
+  /// contiguous, not on a 16-byte boundary or too small. Otherwise throws the errors of
+  /// alloc_tensor().
   Scratch(const Optional<TensorView>& passed, int64_t bytes, const TensorView& like) {
     KERNKIT_CHECK(bytes >= 0, ValueError) << "scratch: expected a number of bytes, got " << bytes;
     if (!passed.has_value()) {

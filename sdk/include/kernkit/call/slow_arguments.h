@@ -8,10 +8,11 @@
 namespace kernkit::detail {
 
 /// Converts args[i] and calls the exported function `self` again: an integer beyond 64 bits becomes
-/// a float, an rvalue reference becomes its object.
+/// a float, an rvalue reference becomes the object to which it refers.
 ///
-/// The caller does not convert args[i] itself and then continue: a call that returns, even in cold
-/// code, would leave fewer registers for the arguments that are already read.
+/// The caller returns the result of this function and does not continue: a conversion function that
+/// returned to the caller, even in cold code, would leave fewer registers for the arguments that
+/// are already read.
 [[gnu::cold]] int call_converted(KernkitFunction self, const char* op, const char* name,
                                  const KernkitAny* args, int32_t num_args, size_t i,
                                  KernkitAny* result, SourceLocation location) noexcept;

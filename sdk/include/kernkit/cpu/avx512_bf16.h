@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks of bfloat16 ops by AVX512_BF16, with the bits of pair_block().
+// Loops of bfloat16 ops for processors with AVX512_BF16. The results have the same bits as the
+// results of pair_block().
 #pragma once
 
 #include "kernkit/cpu/reduced_blocks.h"

@@ -105,11 +105,11 @@ __attribute__((noinline)) KERNKIT_LOCAL void start_loop(int64_t n, const Op& op,
 /// op should be short and a pure function of its arguments, and is called in any order. For 16-bit
 /// floats write the op on compute_t<T> (see apply.h): a whole register is then converted at once,
 /// several times as fast as an op that converts each element. An op that does as little as a
-/// product or a sum declares `static constexpr bool kWaitsForMemory = true;`: beyond the
-/// first-level cache the loop then uses the register width with which memory is fastest. Throws
-/// only what the op throws; the output is then partly written. Several threads may call the op,
-/// through a const reference or a copy, at the same time. The function returns when the output is
-/// written and no thread uses the arrays any more.
+/// product or a sum declares `static constexpr bool kWaitsForMemory = true;`: for arrays larger
+/// than the first-level cache, the loop then uses the register width with which memory is fastest.
+/// Throws only what the op throws; the output is then partly written. Several threads may call the
+/// op, through a const reference or a copy, at the same time. The function returns when the output
+/// is written and no thread uses the arrays any more.
 template <class Op, class Out, class... In>
 void elementwise(int64_t n, const Op& op, Out* out, const In*... in) {
   static_assert(

@@ -28,7 +28,7 @@ KERNKIT_MATH float blend(bool condition, float yes, float no) {
   return bit_cast<float>(
       kernkit::detail::select(condition, bit_cast<uint32_t>(yes), bit_cast<uint32_t>(no)));
 }
-/// x limited to [-bound, bound]; NaN becomes -bound or `bound` by its sign.
+/// x limited to [-bound, bound]; a NaN becomes -bound or `bound`, according to the sign of the NaN.
 KERNKIT_MATH float clamp(float x, float bound) {
   const int32_t x_bits = magnitude_bits(x), bound_bits = bits_of(bound);
   return bit_cast<float>((x_bits < bound_bits ? x_bits : bound_bits) | (bits_of(x) & INT32_MIN));

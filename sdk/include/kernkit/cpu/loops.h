@@ -19,8 +19,8 @@ KERNKIT_INLINE void plain_block(const Op& op, Out* out, const In*... in) {
   for (int i = 0; i < kBlock; ++i) out[i] = apply_op<Out>(op, in[i]...);
 }
 
-/// True if an op takes and returns compute types, and T is at least one of the array element types
-/// (kWithSome) or each of them (kOnlyWith).
+/// True if an op takes and returns compute types, and T is the element type of at least one array
+/// (kWithSome) or of all arrays (kOnlyWith).
 template <class T, class Op, class Out, class... In>
 inline constexpr bool kWithSome = kernkit::detail::only_computes<Op, Out, In...>() &&
                                   (std::is_same_v<Out, T> || ... || std::is_same_v<In, T>);

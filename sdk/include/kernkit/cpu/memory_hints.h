@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory access of a loop by MemoryHint: prefetches and non-temporal stores.
+// Prefetches and non-temporal stores of a loop, as the bits of MemoryHint select them.
 #pragma once
 
 #include <string.h>

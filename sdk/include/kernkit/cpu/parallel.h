@@ -72,8 +72,8 @@ class PieceFailure {
 /// caller's floating-point mode (rounding, flush to zero), but not its thread-local state, such as
 /// the current stream of a framework.
 ///
-/// A piece should take 10 us or more, and the whole loop 100 us: a helper needs that long to wake
-/// up.
+/// A piece should take 10 us or more, and the whole loop 100 us or more: a sleeping helper needs
+/// about 50 us to wake up.
 template <class Function>
 void parallel_for(int64_t n, int64_t grain, const Function& function) {
   struct Context {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks of 16-bit floats: float16 by F16C, which converts a register at a time, bfloat16 in pairs.
+// Loops of ops on 16-bit floats. F16C converts a whole register of float16 at once; bfloat16 is
+// converted in pairs.
 #pragma once
 
 #include "kernkit/apply.h"

@@ -44,12 +44,12 @@ class Row {
   KERNKIT_INLINE Row(int64_t d, detail::RowScratch* scratch, detail::RowStreams* streams,
                      detail::RowLog* log)
       : d_(d), scratch_(scratch), streams_(streams), log_(log) {}
-  /// Ends the row; cpu::rows() calls it after the body. Throws nothing.
+  /// Ends the row; cpu::rows() calls end() after the body. Throws nothing.
   KERNKIT_INLINE void end() const { streams_->end_row(streamed_); }
 
-  /// Returns the row in[0 ... d) with its present values, as an input of the other functions: a
-  /// pointer, which is valid as long as the memory. Reads nothing yet, and throws nothing. On CUDA
-  /// a row of up to 64 KiB is then in registers.
+  /// Returns the row in[0 ... d) with its present values, as an input of the other functions. The
+  /// result contains a pointer and is valid as long as the memory. load() does not read the row; on
+  /// CUDA it reads a row of up to 64 KiB into registers. Throws nothing.
   template <class T>
   KERNKIT_INLINE kernkit::detail::RowInMemory<T> load(const T* in) const {
     return {in, writes_};
@@ -105,9 +105,9 @@ class Row {
   }
 
   /// Does map() and sum() in one pass: stores out[i] = op(in[i]...), converted as by apply_op(),
-  /// and returns the sum of the results before conversion, in the type that op returns. `out` is as
-  /// for map(). rows() throws RuntimeError if the body overwrote an input that load() or map()
-  /// returned.
+  /// and returns the sum of the results before conversion, in the type that op returns. The
+  /// conditions for `out` are the same as for map(). rows() throws RuntimeError if the body
+  /// overwrote an input that load() or map() returned.
   template <class Op, class Out, class... In>
   KERNKIT_INLINE auto map_sum(const Op& op, Out* out, const In&... in) const {
     begin_pass(in...);

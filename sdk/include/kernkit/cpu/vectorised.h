@@ -64,7 +64,7 @@
 /// Marks a hidden function into which all calls are inlined. Vectorisation and fusion depend on the
 /// compiler's options.
 #define KERNKIT_VECTORISED __attribute__((flatten)) KERNKIT_LOCAL
-/// Marks a function with a loop over rows, by the attributes of KERNKIT_VECTORISED.
+/// Marks a function with a loop over rows; the same as KERNKIT_VECTORISED.
 #define KERNKIT_VECTORISED_ROWS KERNKIT_VECTORISED
 #endif
 /// Marks a function that rounds products before additions, so that scalar and vectorised loops give

@@ -22,8 +22,8 @@ namespace kernkit::cuda {
 namespace detail {
 /// Returns true if KERNKIT_SYNC=1 is set in the environment; read once.
 bool sync_each_launch();
-/// Throws as throw_cuda_error() does, for a call that waited for its own work, so that the message
-/// does not attribute the error to earlier work.
+/// Throws the RuntimeError of throw_cuda_error() for a call that waited for its own work: the
+/// message does not attribute the error to earlier work.
 [[noreturn, gnu::cold]] void throw_error_of_own_work(cudaError_t error, const char* call,
                                                      SourceLocation location);
 }  // namespace detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CUDA loop of an elementwise op: as fast as a copy of the same bytes.
+// The CUDA loop of an elementwise op.
 #pragma once
 
 #include <type_traits>
@@ -108,9 +108,10 @@ void launch_elementwise(const Launch& launch, int64_t n, int head, const Op& op,
 /// not overlap. Throws ValueError if a pointer is not aligned to its elements, and the errors of
 /// Launch::operator().
 ///
-/// The types may differ in size. The fast path requires pointers with the same distance to a
-/// 16-byte boundary, counted in elements; other pointers are loaded element by element, eight at a
-/// time. Enqueues one kernel and does not wait. The op is copied into the kernel and must be
+/// The types may differ in size. A pack of an array has 16 / S elements, where S is the largest
+/// element size [bytes]. A thread moves whole packs if all pointers have the same number of
+/// elements before their next pack boundary; otherwise a thread moves eight single elements of each
+/// array. Enqueues one kernel and does not wait. The op is copied into the kernel and must be
 /// callable as const in device code; the arrays must stay accessible to the launch's device until
 /// the kernel ends.
 template <class Op, class Out, class... In>

@@ -53,9 +53,9 @@ class ModuleFunction {
   KernkitFunction function_;
 };
 
-/// A loaded kernel library, built with kernkit or with tvm-ffi's own headers. Its host is tvm_ffi
-/// if tvm_ffi is in the process, otherwise the kernkit runtime. The library stays mapped until the
-/// process ends, so that its results may outlive the Module and its copies.
+/// A loaded kernel library, built with kernkit or with tvm-ffi's own headers. The library's host is
+/// tvm_ffi if tvm_ffi is in the process, otherwise the kernkit runtime. The library stays mapped
+/// until the process ends, so results of its functions may outlive every Module.
 ///
 ///     const kernkit::Module module = kernkit::Module::load("libmylib.so");
 ///     module["scale"](y, x, 2.0);

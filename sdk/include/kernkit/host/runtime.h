@@ -10,8 +10,8 @@ extern "C" {
 /// null for an unknown name. `name` must not be null. The function is valid until the process ends.
 /// Throws nothing; safe from any thread. The functions cover errors, streams, allocators, tensors
 /// (by DLPack), strings, bytes, arrays and functions. The runtime defines no symbols of these
-/// names, so it does not conflict with tvm_ffi, and it forwards to tvm_ffi once tvm_ffi is loaded,
-/// so that a process has one table of streams, one allocator, and one slot for errors.
+/// names, so it does not conflict with tvm_ffi. Once tvm_ffi is loaded, the runtime forwards calls
+/// to tvm_ffi, so a process has one table of streams, one allocator, and one slot for errors.
 ///
 /// A library uses the runtime once this function has been passed to its kernkit_use_host(), as
 /// Module::load() does:

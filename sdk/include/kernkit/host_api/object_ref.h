@@ -24,12 +24,12 @@ class ObjectRef {
     if (object_ != nullptr) KernkitObjectDecRef(object_);
   }
 
-  /// A new reference.
+  /// Adds a reference to `object`, which may be null. The result owns the reference.
   static ObjectRef share(KernkitObject* object) {
     if (object != nullptr) KernkitObjectIncRef(object);
     return adopt(object);
   }
-  /// Takes over a reference that the caller owns.
+  /// Takes over a reference to `object` that the caller owns. `object` may be null.
   static ObjectRef adopt(KernkitObject* object) {
     ObjectRef ref;
     ref.object_ = object;

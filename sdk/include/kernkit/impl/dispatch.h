@@ -6,7 +6,7 @@
 
 namespace kernkit::detail {
 
-/// "a", "a or b", "a, b or c"
+/// Appends the values as "a", "a or b" or "a, b or c".
 template <class T>
 void append_alternatives(Message& out, const T* values, size_t size) {
   for (size_t i = 0; i < size; ++i) {

@@ -10,7 +10,7 @@ KERNKIT_COLD Error::Error(const char* error_kind, const char* text, SourceLocati
     : location_(location) {
   const size_t kind_size = strlen(error_kind);
   const size_t text_size = strlen(text);
-  // One block: count, "Kind\0", "Kind: text\0".
+  // One allocation: the Block, "Kind\0", "Kind: text\0".
   block_ = static_cast<Block*>(malloc(sizeof(Block) + 2 * kind_size + text_size + 4));
   if (block_ == nullptr) return;
   block_->count = 1;

@@ -10,7 +10,7 @@ namespace kernkit {
 namespace detail {
 
 /// True if the tensors have equal device, rank, dtype and sizes. Device, ndim and dtype are
-/// adjacent in a DLTensor (16 bytes), so that two 64-bit comparisons cover all three.
+/// adjacent in a DLTensor (16 bytes), so two 64-bit comparisons compare all three.
 KERNKIT_ACCESSOR inline bool is_like(const DLTensor* a, const DLTensor* b) {
   static_assert(offsetof(DLTensor, dtype) + sizeof(DLDataType) ==
                 offsetof(DLTensor, device) + 2 * sizeof(uint64_t));

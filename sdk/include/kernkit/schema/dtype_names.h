@@ -17,8 +17,8 @@ constexpr int word_size(const char* text, int begin) {
 }
 
 /// Returns the position of the second word in "x or y", where the first word is at `begin` and has
-/// `size` characters. Skips spaces and the word between both without a check that it is "or". The
-/// text has a terminating NUL. Throws nothing.
+/// `size` characters. Skips the spaces and the word between the two words, without a check that
+/// this word is "or". The text has a terminating NUL. Throws nothing.
 constexpr int next_word(const char* text, int begin, int size) {
   int at = begin + size;
   while (text[at] == ' ') ++at;

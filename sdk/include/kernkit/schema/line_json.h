@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // write_json(): a parsed schema line as JSON, at compile time or run time, for readers in other
-// languages. docs/calling-convention.md has the keys.
+// languages. docs/calling-convention.md documents the keys.
 #pragma once
 
 #include <stddef.h>

@@ -106,7 +106,9 @@ constexpr double scale_by_ten(BigNatural digits, int exponent) {
   return digits.to_double(binary, more);
 }
 
-/// Parses the number after 'e' and clamps it to ±99999. Returns false for an invalid number.
+/// Parses the number after 'e', with an optional sign, and sets *out. Digits after the fifth
+/// significant digit are ignored, so *out is in [-99999, 99999]. Returns false for an invalid
+/// number.
 constexpr bool parse_exponent(const char* text, int size, int* out) {
   int i = size > 1 && (text[0] == '+' || text[0] == '-') ? 1 : 0;
   int value = 0;

@@ -88,7 +88,7 @@ struct Value {
   int first = 0;           ///< index of the first size in ShapeLine::sizes
   int count = 0;           ///< number of sizes, "..." included
   int run = -1;            ///< index of "..." among the sizes, or -1
-  Span dtype;              ///< "int8", "x", "out_type or bfloat16", "?"; size 0 without one
+  Span dtype;              ///< "int8", "x", "out_type or bfloat16", "?"; size 0 if absent
 
   /// Number of sizes in the shape, not counting "...". Throws nothing.
   constexpr int rank() const { return run < 0 ? count : count - 1; }

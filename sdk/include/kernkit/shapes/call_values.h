@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CallValue: the value of a parameter in one call, as far as the line's shapes need it.
+// CallValue: the part of a parameter's value in one call on which the line's shapes depend.
 #pragma once
 
 #include "kernkit/list.h"

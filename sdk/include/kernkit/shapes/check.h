@@ -29,7 +29,7 @@ using schema::word_size;
 template <class Line>
 class Checks : private kernkit::detail::Op<Line> {
  public:
-  using kernkit::detail::Op<Line>::kSchema;  ///< the schema line: nvcc rejects references
+  using kernkit::detail::Op<Line>::kSchema;  ///< the parsed line; nvcc rejects references to it
   /// The shapes and dtypes of the line.
   static constexpr ShapeLine kLine = kernkit::detail::Op<Line>::kParsed.shapes;
 
@@ -121,8 +121,8 @@ class Checks : private kernkit::detail::Op<Line> {
       if constexpr (kName.is_parameter) {
         *out = values[kName.value].number;
       } else {
-        // Sizes are not negative, so that the faster unsigned division gives the same result. At
-        // the size that binds the name, has_size() checks that the factor divides the size.
+        // Sizes are not negative, so the faster unsigned division gives the same result. At the
+        // size that binds the name, has_size() checks that the factor divides the size.
         const auto size = static_cast<uint64_t>(at(values[kName.value].tensor, kName.axis));
         *out = static_cast<int64_t>(size / static_cast<uint64_t>(kName.factor));
       }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Backend: where a test or benchmark of an op runs, one of Cpu, Simulator and Gpu. A macro of
-// CMake's functions chooses it, so that one file is compiled for all three.
+// Backend: the device on which a test or benchmark of an op runs: Cpu, Simulator or Gpu. The CMake
+// functions define a macro that selects the backend, so the same file is compiled for all three.
 //
 // A backend has:
 //   kDevice     the device of its tensors

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// KERNKIT_TEST_LINE: tests that an op does what its schema line declares about results and (out!).
-// Link GTest and kernkit::host.
+// KERNKIT_TEST_LINE: tests that an op does what its schema line declares about results and (out!)
+// tensors. Link GTest and kernkit::host.
 #pragma once
 
 #include "kernkit/schema/parser.h"

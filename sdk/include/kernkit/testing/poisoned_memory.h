@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Poisoned memory: AddressSanitizer reports a read or a write of it.
+// Poisoned memory: AddressSanitizer reports its reads and writes.
 #pragma once
 
 #include <cstddef>

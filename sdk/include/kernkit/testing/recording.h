@@ -13,11 +13,11 @@
 namespace kernkit::testing::contract {
 
 /// Registers the test Recording.FOLDER, named like the folder with _ for characters that are
-/// neither letters nor digits. `source` and `line` are the place of failures, and `source` must
-/// outlive the tests. `folder` holds the recorded call; its path is relative to the folder of
-/// `source`, and the test reads it when it runs. `tolerance` is the largest accepted difference of
-/// two numbers, relative to the larger magnitude or to 1; with 0 all bits are compared. Returns
-/// true. Call the function before the tests run. Throws only std::bad_alloc.
+/// neither letters nor digits. Failures are reported at `source` and `line`; `source` must outlive
+/// the tests. `folder` holds the recorded call; its path is relative to the folder of `source`, and
+/// the test reads it when it runs. `tolerance` is the largest accepted difference of two numbers,
+/// relative to the larger magnitude or to 1; with 0 all bits are compared. Returns true. Call the
+/// function before the tests run. Throws only std::bad_alloc.
 KERNKIT_CONTRACT_INLINE bool register_recording(const char* source, int line, std::string folder,
                                                 double tolerance = 0);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // References for a kernel's results: exact decoding, one correct rounding, equality of bits.
 //
-// The functions do not use the conversions of float.h, so that a fault in float.h cannot hide.
+// The functions do not use the conversions of float.h, so that tests detect a fault in float.h.
 #pragma once
 
 #include <cmath>
@@ -153,7 +153,8 @@ bool is_near(T actual, double exact, int roundings = 8) {
 
 /// Returns the lowest i with 0 <= i < n for which same_bits(actual(i), expected(i)) is false, or -1
 /// if there is none, also for n <= 0. Both functions take an int64_t and return the same type, a
-/// type of decode(). Calls them in ascending order up to the result. Throws only what they throw.
+/// type of decode(). Calls both functions for ascending i, up to the result. Throws only the
+/// exceptions of both functions.
 template <class Actual, class Expected>
 int64_t first_difference(int64_t n, const Actual& actual, const Expected& expected) {
   for (int64_t i = 0; i < n; ++i) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TestDevice, TestTensor: what an op's test runs on, so that one file tests the CPU, and its CUDA
-// kernels in the simulator and on a GPU.
+// TestDevice, TestTensor: the device and the tensors of an op's test. The same file tests an op on
+// the CPU, in the simulator and on a GPU.
 #pragma once
 
 #include <utility>

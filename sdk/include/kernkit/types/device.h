@@ -12,7 +12,8 @@ namespace kernkit {
 
 /// True in a library whose CUDA files are compiled (kernkit_add_library() defines
 /// KERNKIT_WITH_CUDA), and in a file that nvcc compiles. Guard a call of a kernel's CUDA
-/// implementation with `if constexpr (kWithCuda)`, so that a CPU-only build does not need it.
+/// implementation with `if constexpr (kWithCuda)`, so that a CPU-only build does not need the CUDA
+/// implementation.
 #if defined(KERNKIT_WITH_CUDA) || defined(__CUDACC__)
 inline constexpr bool kWithCuda = true;
 #else

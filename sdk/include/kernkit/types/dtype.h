@@ -82,8 +82,7 @@ inline constexpr DLDataType dtype_of = detail::find_dtype<T>();
 constexpr uint32_t dtype_key(DLDataType dtype) { return __builtin_bit_cast(uint32_t, dtype); }
 
 /// Size of one element, lanes included [bits]: the product of bits and lanes, below 2^24; 0 for a
-/// dtype without bits or lanes. The size of float4 is 4, so that two elements share a byte. Throws
-/// nothing.
+/// dtype without bits or lanes. The size of float4 is 4: two elements share a byte. Throws nothing.
 constexpr uint32_t dtype_bits(DLDataType dtype) {
   const uint32_t key = dtype_key(dtype);
   return (key >> 8 & 0xff) * (key >> 16);
@@ -126,9 +125,9 @@ constexpr uint32_t dtype_bits(DLDataType dtype) {
 
 }  // namespace kernkit
 
-/// True for the same code, bits and lanes. Throws nothing. In the global namespace, because
-/// DLDataType is. A template, so that overload resolution prefers the non-template operator that
-/// tvm-ffi's headers define there.
+/// True for the same code, bits and lanes. Throws nothing. The operator is in the namespace of
+/// DLDataType, the global namespace. A template, so that overload resolution prefers the
+/// non-template operator that tvm-ffi's headers define there.
 template <class T, std::enable_if_t<std::is_same_v<T, DLDataType>, int> = 0>
 constexpr bool operator==(T a, T b) {
   return kernkit::dtype_key(a) == kernkit::dtype_key(b);

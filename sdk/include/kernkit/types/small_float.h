@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Storage types for floats of 8 bits and fewer, usable on host and device without a CUDA header.
 //
-// Formats, names and the results of every conversion are those of ml_dtypes; float8 and the OCP MX
-// types are specified in the OCP 8-bit and Microscaling documents.
+// Formats, names and the results of every conversion are the same as in ml_dtypes; float8 and the
+// OCP MX types are specified in the OCP 8-bit and Microscaling documents.
 #pragma once
 
 #include "kernkit/float.h"

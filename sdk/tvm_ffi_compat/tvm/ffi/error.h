@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tvm-ffi's Error and checks, based on kernkit's. Kinds and texts are tvm-ffi's; messages begin
-// with "name(): ".
+// tvm-ffi's Error and checks, based on kernkit::Error. Kinds and texts are the same as in tvm-ffi;
+// messages begin with "name(): ".
 #pragma once
 
 #include <stdio.h>

@@ -26,8 +26,8 @@ struct Work {
   const void* const* inputs() const { return reinterpret_cast<const void* const*>(in); }
 };
 
-// Runs fewer elements than a block in a temporary block. The rest of the block is filled with
-// copies of the elements, so that the op gets only values of the arrays.
+// Computes a loop of fewer elements than a block, in a temporary block. The rest of the block is
+// filled with copies of the elements, so that the op gets only values of the arrays.
 KERNKIT_COLD void run_part(const Work& work) {
   alignas(64) unsigned char blocks[kMaxInputs + 1][kBlock * kMaxSize];
   const void* in[kMaxInputs];

@@ -39,7 +39,7 @@ struct Job {
 };
 
 // The helper threads of a process. Never freed, since the threads never end. A forked process has
-// no threads and creates its own pool.
+// no helper threads and creates its own pool.
 struct Pool {
   pid_t process;
   int callers = 0;  // atomic: number of threads in a loop; only the first thread gets helpers
@@ -213,8 +213,8 @@ KERNKIT_COLD size_t piece_bytes(size_t all, size_t least) noexcept {
 
 static_assert(sizeof(std::exception_ptr) == sizeof(void*));
 
-// run_pieces() synchronises with the helpers before it returns, so that rethrow() in the caller
-// reads the stored exception.
+// run_pieces() synchronises with the helpers before it returns, so rethrow() in the caller reads
+// the stored exception.
 KERNKIT_COLD void PieceFailure::keep_current() noexcept {
   if (__atomic_exchange_n(&occurred_, true, __ATOMIC_RELAXED)) return;
   new (&exception_) std::exception_ptr(std::current_exception());

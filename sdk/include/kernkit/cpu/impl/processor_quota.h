@@ -24,8 +24,9 @@ KERNKIT_COLD void read_short_file(const char* path, char* text, size_t size) noe
   close(file);
 }
 
-/// The quota of one control group [processors, rounded up], or 0 without a quota. Version 2 has
-/// "QUOTA PERIOD" in cpu.max, version 1 two files; both count microseconds.
+/// The quota of one control group [processors, rounded up], or 0 without a quota. Version 2 of
+/// control groups has the line "QUOTA PERIOD" in cpu.max; version 1 has two files. The unit is the
+/// microsecond.
 KERNKIT_COLD int quota_of_group(const char* folder) noexcept {
   char path[4200], text[64];
   snprintf(path, sizeof(path), "%s/cpu.max", folder);

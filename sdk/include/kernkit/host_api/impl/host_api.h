@@ -25,7 +25,7 @@ KERNKIT_COLD void* find_tvm_ffi_function(const char* name) {
   if (library == nullptr) return nullptr;
   void* function = dlsym(library, name);
   // Keeps the handle open if the function was found: the caller caches the function's address, so
-  // that the library must stay loaded.
+  // the library must stay loaded.
   if (function == nullptr) dlclose(library);
   return function;
 }

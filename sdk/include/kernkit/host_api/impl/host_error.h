@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes the host's error out of its slot.
+// Moves the error out of the host's error slot.
 #pragma once
 
 #include <utility>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// KnownOp: what the hook keeps for each op.
+// KnownOp: the hook's data about one op.
 #pragma once
 
 #include <new>

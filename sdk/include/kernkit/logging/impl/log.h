@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The log of calls: a line before and a line after each call, each by one write().
+// The log of calls: a line before and a line after each call. Each line is written by one write().
 #pragma once
 
 #include <sys/syscall.h>

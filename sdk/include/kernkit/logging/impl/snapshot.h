@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Snapshot: the values of a call's arguments or of its result, as JSON and as a file of
-// safetensors. The memory of tensors that overlap is kept once, with all gaps, so that strides,
-// aliasing and offsets can be made again.
+// safetensors. The memory of tensors that overlap is stored once, with the gaps between elements,
+// so that strides, aliasing and offsets can be reproduced.
 #pragma once
 
 #include "kernkit/bytes.h"
@@ -45,7 +45,7 @@ inline const char* safetensors_dtype(DLDataType dtype) {
 
 class Snapshot {
  public:
-  static constexpr int kMostStorages = 64;  // the error text of add_tensor() repeats it
+  static constexpr int kMostStorages = 64;  // the error text of add_tensor() repeats 64
 
   /// Adds the value of an argument, under the name of its parameter.
   void add(const Message& name, const KernkitAny& any, bool is_written) {

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 Answers to XLA's queries, checks of attributes, and
-// translation of an op's errors to errors of XLA.
+// SPDX-License-Identifier: Apache-2.0
+// Answers to XLA's queries, checks of attributes, and translation of an op's errors for XLA.
 #pragma once
 
 #include <string.h>

@@ -23,7 +23,7 @@ inline constexpr char kBenchmarked[] = "kernkit";
 using BenchmarkSizes = void(::benchmark::internal::Benchmark* rows);
 
 namespace detail {
-/// "<first>/<dtype>/<last>"
+/// Returns "<first>/<dtype>/<last>".
 template <class T>
 std::string row_name(const char* first, const char* last) {
   return std::string(first) + "/" + dtype_name(dtype_of<T>).c_str() + "/" + last;

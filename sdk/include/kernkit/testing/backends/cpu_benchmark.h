@@ -38,15 +38,15 @@ void add_row(const char* first, const char* last, BenchmarkSizes* sizes, Body bo
 }  // namespace detail
 
 /// Adds a row `<op>/<dtype>/<library>` for each dtype of the list and each size, where `<library>`
-/// is kBenchmarked; with KERNKIT_BENCH_THREADS=all (see all_threads())
+/// is kBenchmarked; with KERNKIT_BENCH_THREADS=all (see all_threads()), the name is
 /// `<op>/<dtype>/<library>-threads`. `sizes`, which is called once for each dtype, adds the names
 /// and values of the arguments of rows. `body(tag, state)` is the benchmark, with the tag of
 /// dispatch() for the dtype; its result is ignored.
 ///
 /// The names are copied. `body` is copied and called, as const, when the benchmarks run: objects to
-/// which `body` refers must live until then. Google Benchmark does not catch its exceptions. Rows
-/// are timed by the wall clock. The call restricts its thread as all_threads() does; call the
-/// function before benchmarks run. Throws std::bad_alloc and the exceptions of `sizes`.
+/// which `body` refers must live until then. Google Benchmark does not catch the exceptions of
+/// `body`. Rows are timed by the wall clock. The call restricts its thread as all_threads() does;
+/// call the function before benchmarks run. Throws std::bad_alloc and the exceptions of `sizes`.
 template <class... T, class Body>
 void add_rows(const char* op, types<T...>, BenchmarkSizes* sizes, Body body) {
   const std::string implementation = std::string(kBenchmarked) + (all_threads() ? "-threads" : "");
@@ -57,9 +57,9 @@ void add_rows(const char* op, types<T...>, BenchmarkSizes* sizes, Body body) {
 /// the rows of add_rows(); adds nothing with KERNKIT_BENCH_THREADS=all (see all_threads()). `sizes`
 /// is a function as for add_rows(). `bytes(tag, state)` returns the number of bytes that the op
 /// reads and writes, an integer of at least 0: memcpy reads one half, rounded down, and writes as
-/// many bytes, whose sum is the row's bytes. `bytes` is copied and called, as const, when the
-/// benchmarks run; a row throws its exceptions, and std::bad_alloc without memory. Call the
-/// function before benchmarks run. Throws std::bad_alloc and the exceptions of `sizes`.
+/// many bytes; the row reports the sum of both. `bytes` is copied and called, as const, when the
+/// benchmarks run; a row throws the exceptions of `bytes`, and std::bad_alloc without memory. Call
+/// the function before benchmarks run. Throws std::bad_alloc and the exceptions of `sizes`.
 template <class... T, class Bytes>
 void add_memcpy_rows(types<T...>, BenchmarkSizes* sizes, Bytes bytes) {
   const auto body = [bytes](auto tag, ::benchmark::State& state) {

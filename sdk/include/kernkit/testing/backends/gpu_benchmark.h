@@ -98,8 +98,8 @@ void add_rows(const char* op, types<T...>, BenchmarkSizes* sizes, Body body) {
 /// Adds a row `copy/<dtype>/cudaMemcpyAsync`, a copy within the memory of cuda:0, for each dtype of
 /// the list and each size, for comparison with the rows of add_rows(). `sizes` is a function as for
 /// add_rows(). `bytes(tag, state)` returns the number of bytes that the op reads and writes, an
-/// integer of at least 2: the copy reads one half, rounded down, and writes as many bytes, whose
-/// sum is the row's bytes. `bytes` is copied and called, as const, when the benchmarks run. A row
+/// integer of at least 2: the copy reads one half, rounded down, and writes as many bytes; the row
+/// reports the sum of both. `bytes` is copied and called, as const, when the benchmarks run. A row
 /// is skipped with the reason if there is no CUDA device or CUDA fails. Call the function before
 /// benchmarks run. Throws std::bad_alloc and the exceptions of `sizes`.
 template <class... T, class Bytes>

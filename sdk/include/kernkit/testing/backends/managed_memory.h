@@ -9,8 +9,8 @@
 
 namespace kernkit::testing {
 
-/// Memory of cudaMallocManaged(), which rejects a size of 0, so that an allocation has at least one
-/// byte. Its allocate() throws RuntimeError if CUDA fails; release() never throws.
+/// Memory of cudaMallocManaged(). An allocation has at least one byte, because cudaMallocManaged()
+/// rejects a size of 0. allocate() throws RuntimeError if CUDA fails; release() never throws.
 inline constexpr TestMemory kManagedMemory{
     [](size_t bytes) {
       void* memory = nullptr;

@@ -21,8 +21,8 @@ class Simulator {
  public:
   static constexpr DLDevice kDevice{kDLCUDA, 0};  ///< device of tensors: cuda:0
   /// Returns the allocator of tensors' memory, valid for the whole program: for PTX managed memory,
-  /// whose allocate() throws RuntimeError if CUDA fails, otherwise kHostMemory. The host reads what
-  /// kernels wrote after faults(). Throws nothing.
+  /// whose allocate() throws RuntimeError if CUDA fails, otherwise kHostMemory. After a call of
+  /// faults(), the host may read what kernels wrote. Throws nothing.
   static const TestMemory& memory() {
 #if defined(KERNKIT_ON_PTX)
     return kManagedMemory;  // PTX can only access memory of CUDA

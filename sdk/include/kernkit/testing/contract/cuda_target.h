@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CudaTarget: a device of the simulator or a GPU, with a stream of the caller's.
+// CudaTarget: a device of the simulator or a GPU, and the stream on which a framework would call
+// the op.
 #pragma once
 
 #include <memory>
@@ -14,9 +15,10 @@
 
 namespace kernkit::testing::contract {
 
-/// A CUDA device with a stream of the caller's, on a GPU or in the simulator, whose runtime then
-/// has three devices and runs kernels. Only one CudaTarget, and no other CudaRuntime, may exist at
-/// a time; use the object in one thread. Functions throw only std::bad_alloc unless stated.
+/// A CUDA device, on a GPU or in the simulator, and the stream on which a framework would call the
+/// op. In the simulator, the runtime then has three devices and runs kernels. Only one CudaTarget,
+/// and no other CudaRuntime, may exist at a time; use the object in one thread. Functions throw
+/// only std::bad_alloc unless stated.
 class CudaTarget : public Target {
  public:
   /// Resets the simulator's runtime, and creates the stream and the pool of alloc_tensor(), 1 MiB,
@@ -59,7 +61,7 @@ class CudaTarget : public Target {
   /// Guide, Stream Ordered Memory Allocator). Ignores null, and errors of CUDA. Throws nothing.
   void release(void* memory) override { (void)cudaFree(memory); }
   /// Enqueues a copy of `bytes` bytes of the host to the device in the stream. The copy may read
-  /// `from` after the return, so that `from` stays valid and unchanged until the stream has run the
+  /// `from` after the return, so `from` must stay valid and unchanged until the stream has run the
   /// copy; download() and release() wait for this. Throws RuntimeError if CUDA fails.
   void upload(void* to, const void* from, size_t bytes) override {
     const CUDADeviceGuard guard(device_);
@@ -101,9 +103,9 @@ class CudaTarget : public Target {
   void leave() override { guards_.reset(); }
   /// Deletes the records of the runtime's calls and launches, and returns whether the target is
   /// otherwise in its initial state. Returns false after a fault, if this thread has a last error
-  /// of the runtime, if device 0 is not current, if the number of objects (CudaRuntime::live())
-  /// differs from that after the constructor, or if the pool was used: the caller then makes a new
-  /// target. Throws only std::bad_alloc.
+  /// of the runtime, if device 0 is not current, if the number of objects (CudaRuntime::live()) has
+  /// changed since the constructor, or if the pool was used: the caller then makes a new target.
+  /// Throws only std::bad_alloc.
   bool renew() override {
     int current = 0;
     runtime.clear();

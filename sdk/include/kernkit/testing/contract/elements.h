@@ -116,12 +116,13 @@ inline Elements make_elements(DLDataType dtype, int64_t n, const std::vector<dou
 /// number; "inf" or "nan" for special values. Throws only std::bad_alloc.
 inline std::string text_of(double value) { return (Message().stream() << value).c_str(); }
 
-/// Compares two results. Returns "" if they are equal, otherwise "element 3 is 7, not 14" for the
-/// first element that differs, in row-major order, or that the dtype, the number of elements or the
-/// bytes differ. Floats may differ by 4 NumberFormat::epsilon times the largest finite magnitude in
-/// `expected`: another code path of an op may round differently. NaN equals NaN, 0 equals -0, and
-/// an infinity equals only itself. Integers are compared as number_at() returns them, elements of a
-/// dtype not in Numbers as bytes. Throws only std::bad_alloc.
+/// Compares two results. Returns "" if they are equal, otherwise a clause: "element 3 is 7, not 14"
+/// for the first element in row-major order that differs, or a clause that names the dtype, the
+/// number of elements or the bytes as different. Floats may differ by 4 NumberFormat::epsilon times
+/// the largest finite magnitude in `expected`: another code path of an op may round differently.
+/// NaN equals NaN, 0 equals -0, and an infinity equals only itself. Integers are compared as
+/// number_at() returns them, elements of a dtype not in Numbers as bytes. Throws only
+/// std::bad_alloc.
 inline std::string difference(const Elements& actual, const Elements& expected) {
   if (actual.dtype != expected.dtype || actual.bytes.size() != expected.bytes.size()) {
     return "it has another dtype or another number of elements";
@@ -149,10 +150,10 @@ inline std::string difference(const Elements& actual, const Elements& expected) 
   return "";
 }
 
-/// Compares results of different dtypes as numbers. Returns "", or "element 3 is 7, not 14" for the
-/// first element that differs, or that the numbers of elements differ. `epsilon` is
-/// NumberFormat::epsilon of the coarsest float in the calls. Two elements may differ by 8
-/// max(epsilon, epsilon of the dtype of `actual`) max(1, M), where M is the largest finite
+/// Compares results of different dtypes as numbers. Returns "", or a clause: "element 3 is 7, not
+/// 14" for the first element that differs, or a clause that the numbers of elements differ.
+/// `epsilon` is NumberFormat::epsilon of the coarsest float in the calls. Two elements may differ
+/// by 8 max(epsilon, epsilon of the dtype of `actual`) max(1, M), where M is the largest finite
 /// magnitude in `expected`, and by 1 more if the dtype of `actual` is an integer, which loses the
 /// fraction. Elements of `expected` are not compared if they are NaN or infinite, if their
 /// magnitude is half of NumberFormat::largest of the dtype of `actual` or more, or if they are

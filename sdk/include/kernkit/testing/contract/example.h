@@ -21,9 +21,9 @@ class Example {
  public:
   /// Makes the argument None, for an optional parameter. Throws nothing.
   Example(std::nullptr_t) {}  // NOLINT(runtime/explicit)
-  /// Keeps a value, by Any's constructor. Throws RuntimeError for a text, bytes, a list or a tuple
-  /// without a host, the host's error, ValueError for an unsigned integer above 2^63 - 1, and
-  /// InternalError for an undefined Tensor or Function.
+  /// Stores a value, converted by a constructor of Any. Throws RuntimeError for a text, bytes, a
+  /// list or a tuple without a host, the host's error, ValueError for an unsigned integer above
+  /// 2^63 - 1, and InternalError for an undefined Tensor or Function.
   template <class T, std::enable_if_t<!std::is_same_v<std::decay_t<T>, Example> &&
                                           std::is_constructible_v<Any, T>,
                                       int> = 0>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the example of an op as a line of JSON, for tests that call the op by frameworks.
+// Writes the example of an op as a line of JSON, for tests that call the op through frameworks.
 #pragma once
 
 #include <cmath>
@@ -68,7 +68,7 @@ inline std::string json_of(const Example& example) {
 }
 
 /// Returns the parsed form of the schema line `text` as a JSON object, as in the metadata of an op
-/// (docs/calling-convention.md has the keys). For a line with an error, the object has the
+/// (docs/calling-convention.md documents the keys). For a line with an error, the object has the
 /// parameters and results before the error. Throws only std::bad_alloc.
 inline std::string parsed_json(const std::string& text) {
   const auto line = std::make_unique<schema::ParsedLine>(schema::parse_line(text.c_str()));
@@ -82,7 +82,7 @@ inline std::string parsed_json(const std::string& text) {
 }
 
 /// Rule Note: appends a JSON object on a line of its own to the file named by the environment
-/// variable KERNKIT_EXAMPLES, for tests that call the op by frameworks. "op" is the op's name,
+/// variable KERNKIT_EXAMPLES, for tests that call the op through frameworks. "op" is the op's name,
 /// "schema" its schema line, "parsed" the object of parsed_json(), and "arguments" an array with
 /// json_of() of each argument of the example. Does nothing without this variable or for an op
 /// without CUDA implementation, ignores an error of the file, and leaves the verdict unchanged.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rule: what is tried with an op, where, and the findings.
+// Rule: a rule of the contract, the targets on which the rule is tried, and the findings.
 #pragma once
 
 #include <memory>

@@ -35,8 +35,8 @@ inline void runs_on_cuda(const Contract& contract, Verdict* verdict) {
 /// Rule CallersStream: runs the example with the seeds 0 to 12 (every seed except 0 delays
 /// streams). Checks that no kernel is launched on a default stream, and that the results equal the
 /// results of a second run with dense and aligned tensors. Adds each launch and each comparison,
-/// with its violation if there is one, to *verdict; stops after launches of a seed if there are
-/// violations in *verdict. Does nothing unless accepts_cuda(). Throws the errors of Call::run().
+/// with its violation if there is one, to *verdict; stops after the launches of a seed if *verdict
+/// has violations. Does nothing unless accepts_cuda(). Throws the errors of Call::run().
 inline void callers_stream(const Contract& contract, Verdict* verdict) {
   if (!accepts_cuda(contract)) return;
   for (unsigned seed = 0; seed <= 12; ++seed) {
@@ -195,9 +195,10 @@ inline void does_not_allocate(const Contract& contract, Verdict* verdict) {
 }
 
 /// Rule Scratch: captures a call of the example with every size of the tensors four times as large,
-/// and checks that the op calls no function of kAllocating, as an op does whose own memory grows
-/// with the largest call. Adds the call, and its violation if there is one, to *verdict; nothing
-/// unless accepts_cuda(). Throws RuntimeError if CUDA fails, and the errors of Call::run().
+/// and checks that the op calls no function of kAllocating. An op with memory of its own that grows
+/// with the largest call violates the rule. Adds the call, and its violation if there is one, to
+/// *verdict; nothing unless accepts_cuda(). Throws RuntimeError if CUDA fails, and the errors of
+/// Call::run().
 inline void grows_nothing_in_a_graph(const Contract& contract, Verdict* verdict) {
   if (!accepts_cuda(contract)) return;
   CudaTarget target;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RecordedCall: a folder of KERNKIT_RECORD, which is untrusted input. The only files that are read
-// are those of the folder with the names that the recorder gives.
+// RecordedCall: a folder of KERNKIT_RECORD, which is untrusted input. Only files of this folder are
+// read, and only files with the names that the recorder uses.
 #pragma once
 
 #include <fcntl.h>
@@ -89,8 +89,8 @@ class RecordedCall {
  private:
   using Entries = std::map<std::string, std::string>;
 
-  // Limits [bytes]: for a file and for the memory of a call, and for the memory of a call of which
-  // the recording has no values.
+  // Limits [bytes]: for a file, and for the memory of a call; and for the memory of a call if the
+  // recording lacks values.
   static constexpr uint64_t kMostBytes = uint64_t{1} << 34;
   static constexpr uint64_t kMostWithoutValues = uint64_t{1} << 30;
 

@@ -119,8 +119,9 @@ class Tensor : public detail::TensorAccess<kernkit::Tensor> {
       return Base::FromNDAlloc(std::move(a), shape, dtype, device, std::forward<T>(x)...);
     });
   }
-  /// Returns a tensor as FromNDAlloc() does, with these strides [elements]. Throws its errors, and
-  /// ValueError if the strides exceed the memory of the shape's elements.
+  /// Returns a tensor as FromNDAlloc() does, with these strides [elements]. Throws the errors of
+  /// FromNDAlloc(), and ValueError if the strides reach past the memory of a contiguous tensor with
+  /// this shape.
   template <class Alloc, class... T>
   static Tensor FromNDAllocStrided(Alloc a, ShapeView shape, ShapeView strides, DLDataType dtype,
                                    DLDevice d, T&&... x) {

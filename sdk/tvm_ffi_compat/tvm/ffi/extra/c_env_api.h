@@ -20,8 +20,8 @@ inline TVMFFIStreamHandle TVMFFIEnvGetStream(int32_t device_type, int32_t device
 }
 /// Allocates a tensor like `prototype` by the caller's framework and stores the object in `out`,
 /// for FromEnvAlloc(). Returns 0, or -1 after the host has raised an error. CPU memory comes from
-/// kernkit's allocator if no framework has set one. Throws RuntimeError without a host, and the
-/// errors of FromNDAlloc() for CPU memory.
+/// kernkit's allocator if no framework has set an allocator. Throws RuntimeError without a host,
+/// and the errors of FromNDAlloc() for CPU memory.
 inline int TVMFFIEnvTensorAlloc(DLTensor* prototype, TVMFFIObjectHandle* out) {
   auto* alloc = kernkit::host_api::env_tensor_alloc.get();
   TVM_FFI_CHECK(alloc != nullptr, RuntimeError)

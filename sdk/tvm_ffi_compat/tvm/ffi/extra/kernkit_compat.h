@@ -17,10 +17,10 @@
 #include <vector>
 
 /// Detects libraries that mix files compiled against tvm-ffi's headers with files compiled against
-/// these headers. The former call this function of tvm-ffi's runtime. Here the name is a
-/// thread-local variable, which a linker does not accept as that function; the linker's error shows
-/// the name of this section, which states the cause. Nothing else uses the variable. It is hidden,
-/// so tvm-ffi's runtime is not affected.
+/// these headers. Files compiled against tvm-ffi's headers call the function TVMFFIBacktrace() of
+/// tvm-ffi's runtime. Here that name is a thread-local variable, which a linker does not accept as
+/// a function; the linker's error contains the name of this section, which states the cause. No
+/// code uses the variable. The variable is hidden, so tvm-ffi's runtime is not affected.
 #if !defined(__CUDA_ARCH__)
 __attribute__((weak, used, visibility("hidden"),
                section(".tbss.mixes_tvm_ffi_compat_with_headers_of_tvm_ffi"))) thread_local char
