@@ -12,14 +12,14 @@ from kernkit.simulator.program import TOOLS_FOLDER, run_with_tools
 TOOLS = [*sanitize.DEFAULT_TOOLS, "counters"]
 # A filter that excludes tests of faults, tests that read before a wait or read bytes that nothing stored, tests of the tools, and a test that needs more
 # processors than the tools use.
-OF_FAULTS = "*Faults*:PtxAsync*:PtxBulkCopies.TensorLoads:PtxBulkCopies.AChangedTensorMap:*PtxMapOfAKernel.*:PtxBulkCopyOrder.*:PtxExecution.AsynchronousCopiesLandAtTheirWait:PtxMatrix.LdmatrixBeforeTheWait:PtxDependentLaunches.*:PtxGraphMemory.*:PtxInit*:PtxUnsupportedForms.*:Ptx*Races.*:PtxMemoryModel.*:PtxCounters.*:PtxGrid.BlocksOverAllProcessors"
+OF_FAULTS = "*Faults*:PtxAsync*:PtxBulkCopies.TensorLoads:PtxBulkCopies.AChangedTensorMap:PtxBulkCopies.AMapWithoutRank:*PtxMapOfAKernel.*:PtxBulkCopyOrder.*:PtxExecution.AsynchronousCopiesLandAtTheirWait:PtxMatrix.LdmatrixBeforeTheWait:PtxDependentLaunches.*:PtxGraphMemory.*:PtxInit*:PtxUnsupportedForms.*:Ptx*Races.*:PtxMemoryModel.*:PtxCounters.*:PtxGrid.BlocksOverAllProcessors"
 # A filter that excludes tests whose host calls fail on purpose, because memcheck reports such calls.
 OF_ERRORS = "Attributes.LimitLaunches:Attributes.DecideHowManyBlocks*:Variables.OfAnotherKindOrSizeAreErrors"
 OF_DRIVER_ERRORS = ("DriverMemory.FillsOfElements:DriverMemory.CopiesOfRowsAndSlices:DriverMemory.PoolsOfTheHostAreNotSupported:"
                     "DriverModules.AKernelOfPtxTextRuns:"
                     "DriverModules.ArgumentsAreInOneBuffer:DriverModules.InvalidPtxIsAnErrorOfTheLoad:"
                     "DriverModules.ALaunchBeyondALimitIsAnError:DriverModules.AnOutOfBoundsStoreIsAnErrorOfTheContext:"
-                    "DriverModules.TheLinkerJoinsPtx:DriverModules.ALinkedDeviceRuntimeSynchronisesAGrid:DriverAndRuntime.OnlyTheRuntimesErrorsBecomeItsLastError:DriverEntryPoints.AFunctionReceivesSentencesAboutErrors:RandomCalls.*")  # fmt: skip
+                    "DriverTensorMaps.*:DriverModules.TheLinkerJoinsPtx:DriverModules.ALinkedDeviceRuntimeSynchronisesAGrid:DriverAndRuntime.OnlyTheRuntimesErrorsBecomeItsLastError:DriverEntryPoints.AFunctionReceivesSentencesAboutErrors:RandomCalls.*")  # fmt: skip
 PROGRAMS = {"contract_on_ptx_test": "", "cuda_on_ptx_test": OF_ERRORS, "driver_test": OF_DRIVER_ERRORS, "gpu_on_ptx_test": "", "gpu_row_traffic_test": "",
             "ptx_test": OF_FAULTS, "row_kernels_on_ptx_test": "", "sample_on_ptx_test": "", "seeds_on_ptx_test": ""}  # fmt: skip
 

@@ -409,7 +409,7 @@ TEST_F(PtxForms, AtomicsOf128Bits) {
   constexpr unsigned kBlocks = 8;
   PtxModule module(
       ".visible .entry k(.param .u64 cells, .param .u64 out)\n{\n"
-      ".shared .align 16 .b8 tile[16];\n.reg .b32 %i, %r<3>; .reg .pred %p;\n"
+      ".shared .align 16 .b8 tile[1024];\n.reg .b32 %i, %r<3>; .reg .pred %p;\n"
       ".reg .b64 %cells, %out, %w<4>, %y; .reg .b128 %q<4>;\n"
       "mov.u32 %i, %tid.x; mov.u32 %r0, %ctaid.x; mov.u32 %r1, %ntid.x;\n"
       "mad.lo.u32 %i, %r0, %r1, %i; mul.wide.u32 %y, %i, 16;\n"
@@ -421,8 +421,9 @@ TEST_F(PtxForms, AtomicsOf128Bits) {
       "setp.ne.u64 %p, %w0, %w2; @%p bra again; setp.ne.u64 %p, %w1, %w3; @%p bra again;\n"
       "cvt.u64.u32 %w0, %i; sub.u64 %w1, 7, %w0; mov.b128 %q0, {%w0, %w1};\n"
       "atom.global.exch.b128 %q1, [%cells+16], %q0; st.global.b128 [%out], %q1;\n"
-      "st.shared.b128 [tile], %q0; atom.shared.exch.b128 _, [tile], %q0;\n"
-      "atom.shared.cas.b128 _, [tile], %q1, %q1;\nret;\n}\n");
+      "mov.u32 %r0, %tid.x; shl.b32 %r0, %r0, 4; mov.u32 %r1, tile; add.u32 %r0, %r0, %r1;\n"
+      "st.shared.b128 [%r0], %q0; atom.shared.exch.b128 _, [%r0], %q0;\n"
+      "atom.shared.cas.b128 _, [%r0], %q1, %q1;\nret;\n}\n");
   const std::vector<uint64_t> cells = {~uint64_t{0} - 99, 5, 1000, uint64_t{7} - 1000};
   uint64_t *cell = memory(cells), *out = memory<uint64_t>(2 * kBlocks * kThreads);
   EXPECT_EQ(module.launch("k", kBlocks, kThreads, 0, cell, out), cudaSuccess);
