@@ -72,7 +72,7 @@ class AllocatedMemory : public DeviceMemory {
       }
       return "at byte " + std::to_string(address - begin) + " of" + allocation +
              (!position->second.live ? " that its graph has not allocated or has freed"
-                                     : " that is closed to kernels at this byte");
+                                     : " that is inaccessible to kernels at this byte");
     }
     if (!freed.empty()) return "at " + freed;
     constexpr uint64_t kNear = 1 << 20;

@@ -53,7 +53,7 @@ void BlockOrder::synchronise(unsigned warp, uint32_t lanes) {
   }
 }
 
-// PTX ISA 8.9.4, item 2: the barrier operations synchronise. A fence before the barrier begins no
+// PTX ISA, section 8.9.4, item 2: the barrier operations synchronise. A fence before the barrier begins no
 // release pattern with another thread's write after the barrier (8.8); Released::by_barrier has the
 // releases of such fences.
 void BlockOrder::arrive(unsigned warp, uint32_t barrier, bool only) {
@@ -92,7 +92,7 @@ void BlockOrder::open(uint32_t barrier) {
   }
 }
 
-// PTX ISA 8.9.4, item 3: an arrival with release synchronises with the waits of its phase. An
+// PTX ISA, section 8.9.4, item 3: an arrival with release synchronises with the waits of its phase. An
 // arrival with .relaxed releases only what earlier fences of the thread released, see
 // "barrier.cluster".
 void BlockOrder::arrive_at_cluster(unsigned warp, bool releases) {
@@ -242,8 +242,8 @@ void BlockOrder::write(unsigned warp, uint64_t key, const OrderTraits& traits, b
       location->second.of_clusters.clear();
     }
     location->second.released.add(added.wide);
-    // PTX ISA 8.5, 8.7: operations of two clusters are not morally strong if one of the operations
-    // has scope cluster.
+    // PTX ISA, sections 8.5 and 8.7: operations of threads in different clusters are not morally
+    // strong if one of the operations has scope cluster.
     if (all_.has_clusters() && !added.cluster.is_empty()) {
       location->second.of_clusters[cluster_].add(added.cluster);
     }

@@ -336,7 +336,8 @@ TEST_P(CpuElementwise, OnThreads) {
   }
 }
 
-// Returns whether the inlined loop computes y. run_loop() would change cached_machine.
+// Returns whether elementwise() calls the loop directly. run_loop() would set cached_machine to the
+// object of machine().
 bool starts_at_once(const Machine& tested, int64_t n, float* y, const float* x) {
   detail::cached_machine = &tested;
   elementwise(n, kernels::Scale<float>{2}, y, x);

@@ -215,7 +215,8 @@ uint8_t rounding_of(Decoder& d) {
   return how == "rz" ? 1 : how == "rm" ? 2 : how == "rp" ? 3 : 0;
 }
 
-// Decodes mma.sync.aligned.m16n8k16.row.col{.satfinite}.f32.f16.f16.f32 d, a, b, c.
+// Decodes mma, such as mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 d, a, b, c and
+// mma.sync.aligned.m16n8k32.row.col.satfinite.s32.s8.s8.s32 d, a, b, c.
 Run mma(Decoder& d) {
   begin_matrix(d);
   struct Shape {

@@ -33,16 +33,16 @@ class PtxCounters : public Ptx {
   }
 };
 
-// Returns the traffic as text, such as "1 of 32 lanes: 128 bytes, 4 sectors, 4 needed, 4 of the
-// launch".
+// Returns the traffic as text, such as "1 requests of 32 lanes: 128 bytes, 4 sectors, 4 needed, 4
+// unique": the sectors, the fewest sectors for the bytes, and the distinct sectors of the launch.
 std::string text(const GlobalTraffic& t) {
-  return std::to_string(t.requests) + " of " + std::to_string(t.lanes) +
+  return std::to_string(t.requests) + " requests of " + std::to_string(t.lanes) +
          " lanes: " + std::to_string(t.bytes) + " bytes, " + std::to_string(t.sectors) +
          " sectors, " + std::to_string(t.fewest_sectors) + " needed, " +
-         std::to_string(t.unique_sectors) + " of the launch";
+         std::to_string(t.unique_sectors) + " unique";
 }
 std::string text(const SharedTraffic& t) {
-  return std::to_string(t.requests) + " of " + std::to_string(t.lanes) +
+  return std::to_string(t.requests) + " requests of " + std::to_string(t.lanes) +
          " lanes: " + std::to_string(t.bytes) + " bytes, " + std::to_string(t.wavefronts) +
          " wavefronts, " + std::to_string(t.fewest_wavefronts) + " needed";
 }
@@ -53,14 +53,15 @@ TEST_F(PtxCounters, SectorsOfALoad) {
     return text(
         count(apart(bytes_apart) + "ld.global." + operands + ", [%y1];", x + first).counters.loads);
   };
-  EXPECT_EQ(load(4, 0), "1 of 32 lanes: 128 bytes, 4 sectors, 4 needed, 4 of the launch");
-  EXPECT_EQ(load(4, 4), "1 of 32 lanes: 128 bytes, 5 sectors, 5 needed, 5 of the launch");
-  EXPECT_EQ(load(8, 0), "1 of 32 lanes: 128 bytes, 8 sectors, 4 needed, 8 of the launch");
-  EXPECT_EQ(load(128, 0), "1 of 32 lanes: 128 bytes, 32 sectors, 4 needed, 32 of the launch");
-  EXPECT_EQ(load(0, 0), "1 of 32 lanes: 128 bytes, 1 sectors, 1 needed, 1 of the launch");
+  EXPECT_EQ(load(4, 0), "1 requests of 32 lanes: 128 bytes, 4 sectors, 4 needed, 4 unique");
+  EXPECT_EQ(load(4, 4), "1 requests of 32 lanes: 128 bytes, 5 sectors, 5 needed, 5 unique");
+  EXPECT_EQ(load(8, 0), "1 requests of 32 lanes: 128 bytes, 8 sectors, 4 needed, 8 unique");
+  EXPECT_EQ(load(128, 0), "1 requests of 32 lanes: 128 bytes, 32 sectors, 4 needed, 32 unique");
+  EXPECT_EQ(load(0, 0), "1 requests of 32 lanes: 128 bytes, 1 sectors, 1 needed, 1 unique");
   EXPECT_EQ(load(16, 0, "v4.u32 {%r2, %r3, %r4, %r5}"),
-            "1 of 32 lanes: 512 bytes, 16 sectors, 16 needed, 16 of the launch");
-  EXPECT_EQ(load(1, 31, "u8 %r2"), "1 of 32 lanes: 32 bytes, 2 sectors, 2 needed, 2 of the launch");
+            "1 requests of 32 lanes: 512 bytes, 16 sectors, 16 needed, 16 unique");
+  EXPECT_EQ(load(1, 31, "u8 %r2"),
+            "1 requests of 32 lanes: 32 bytes, 2 sectors, 2 needed, 2 unique");
 }
 
 // ldmatrix needs one wavefront per matrix if the matrix's rows are in different banks. wmma.load
@@ -75,19 +76,19 @@ TEST_F(PtxCounters, MatricesOfAWarp) {
                                  ".shared.b16 " + registers + ", [%r1];",
                              x));
   };
-  EXPECT_EQ(rows(16, 4), "1 of 32 lanes: 512 bytes, 4 wavefronts, 4 needed");
-  EXPECT_EQ(rows(16, 2), "1 of 16 lanes: 256 bytes, 2 wavefronts, 2 needed");
-  EXPECT_EQ(rows(128, 4), "1 of 32 lanes: 512 bytes, 32 wavefronts, 4 needed");
+  EXPECT_EQ(rows(16, 4), "1 requests of 32 lanes: 512 bytes, 4 wavefronts, 4 needed");
+  EXPECT_EQ(rows(16, 2), "1 requests of 16 lanes: 256 bytes, 2 wavefronts, 2 needed");
+  EXPECT_EQ(rows(128, 4), "1 requests of 32 lanes: 512 bytes, 32 wavefronts, 4 needed");
   const std::string load =
       "wmma.load.b.sync.aligned.col.m16n16k16.global.bf16 {%r1, %r2, %r3, %r4}, [%x], 16;";
   EXPECT_EQ(text(count(load, x).counters.loads),
-            "4 of 128 lanes: 512 bytes, 32 sectors, 18 needed, 16 of the launch");
+            "4 requests of 128 lanes: 512 bytes, 32 sectors, 18 needed, 16 unique");
 }
 
 TEST_F(PtxCounters, BackwardsIsNoStride) {
   const std::string body = "sub.u32 %i, 31, %i;\n" + apart(4) + "st.global.u32 [%y1], %i;";
   EXPECT_EQ(text(count(body, memory<int>(32)).counters.stores),
-            "1 of 32 lanes: 128 bytes, 4 sectors, 4 needed, 4 of the launch");
+            "1 requests of 32 lanes: 128 bytes, 4 sectors, 4 needed, 4 unique");
 }
 
 TEST_F(PtxCounters, RatiosOfAScalarLoadAndAStride) {
@@ -141,7 +142,7 @@ TEST_F(PtxCounters, OfLanesThatRun) {
                            "setp.lt.u32 %p1, %i, 5;\n@%p1 ld.global.u32 %r2, [%y1];\n"
                            "setp.gt.u32 %p2, %i, 99;\n@%p2 st.global.u32 [%y1], %r2;";
   const Counters counters = count(body, memory<int>(32)).counters;
-  EXPECT_EQ(text(counters.loads), "1 of 5 lanes: 20 bytes, 1 sectors, 1 needed, 1 of the launch");
+  EXPECT_EQ(text(counters.loads), "1 requests of 5 lanes: 20 bytes, 1 sectors, 1 needed, 1 unique");
   EXPECT_EQ(counters.stores.requests, 0u);
 }
 
@@ -151,17 +152,18 @@ TEST_F(PtxCounters, WavefrontsOfSharedMemory) {
                              std::to_string(bytes_apart) + ", %r2;\nst.shared." + operands + ";";
     return text(count(body, memory<int>(1)).counters.shared_stores);
   };
-  EXPECT_EQ(store(4), "1 of 32 lanes: 128 bytes, 1 wavefronts, 1 needed");
-  EXPECT_EQ(store(8), "1 of 32 lanes: 128 bytes, 2 wavefronts, 1 needed");
-  EXPECT_EQ(store(128), "1 of 32 lanes: 128 bytes, 32 wavefronts, 1 needed");
-  EXPECT_EQ(store(132), "1 of 32 lanes: 128 bytes, 1 wavefronts, 1 needed");
-  EXPECT_EQ(store(0), "1 of 32 lanes: 128 bytes, 1 wavefronts, 1 needed");
-  EXPECT_EQ(store(1, "u8 [%r1], %i"), "1 of 32 lanes: 32 bytes, 1 wavefronts, 1 needed");
-  EXPECT_EQ(store(8, "v2.u32 [%r1], {%i, %i}"), "1 of 32 lanes: 256 bytes, 2 wavefronts, 2 needed");
+  EXPECT_EQ(store(4), "1 requests of 32 lanes: 128 bytes, 1 wavefronts, 1 needed");
+  EXPECT_EQ(store(8), "1 requests of 32 lanes: 128 bytes, 2 wavefronts, 1 needed");
+  EXPECT_EQ(store(128), "1 requests of 32 lanes: 128 bytes, 32 wavefronts, 1 needed");
+  EXPECT_EQ(store(132), "1 requests of 32 lanes: 128 bytes, 1 wavefronts, 1 needed");
+  EXPECT_EQ(store(0), "1 requests of 32 lanes: 128 bytes, 1 wavefronts, 1 needed");
+  EXPECT_EQ(store(1, "u8 [%r1], %i"), "1 requests of 32 lanes: 32 bytes, 1 wavefronts, 1 needed");
+  EXPECT_EQ(store(8, "v2.u32 [%r1], {%i, %i}"),
+            "1 requests of 32 lanes: 256 bytes, 2 wavefronts, 2 needed");
   EXPECT_EQ(store(16, "v4.u32 [%r1], {%i, %i, %i, %i}"),
-            "1 of 32 lanes: 512 bytes, 4 wavefronts, 4 needed");
+            "1 requests of 32 lanes: 512 bytes, 4 wavefronts, 4 needed");
   EXPECT_EQ(store(32, "v4.u32 [%r1], {%i, %i, %i, %i}"),
-            "1 of 32 lanes: 512 bytes, 8 wavefronts, 4 needed");
+            "1 requests of 32 lanes: 512 bytes, 8 wavefronts, 4 needed");
 }
 
 TEST_F(PtxCounters, Atomics) {
@@ -171,7 +173,7 @@ TEST_F(PtxCounters, Atomics) {
                                   memory<int>(32))
                                 .counters;
   EXPECT_EQ(text(counters.atomics),
-            "1 of 32 lanes: 128 bytes, 4 sectors, 4 needed, 4 of the launch");
+            "1 requests of 32 lanes: 128 bytes, 4 sectors, 4 needed, 4 unique");
   EXPECT_EQ(counters.shared_atomics.lanes, 32u);
   EXPECT_EQ(counters.stores.requests, 0u);
 }
@@ -182,7 +184,8 @@ TEST_F(PtxCounters, GenericAddresses) {
                            "mov.u64 %y2, tile;\ncvta.shared.u64 %y2, %y2;\nsetp.lt.u32 %p1, %i, "
                            "16;\nselp.b64 %y1, %y1, %y2, %p1;\nst.u32 [%y1], %i;";
   const Counters counters = count(body, memory<int>(32)).counters;
-  EXPECT_EQ(text(counters.stores), "1 of 16 lanes: 64 bytes, 2 sectors, 2 needed, 2 of the launch");
+  EXPECT_EQ(text(counters.stores),
+            "1 requests of 16 lanes: 64 bytes, 2 sectors, 2 needed, 2 unique");
   EXPECT_EQ(counters.shared_stores.lanes, 16u);
 }
 
@@ -192,8 +195,10 @@ TEST_F(PtxCounters, CopiesLoadAndStore) {
                            "setp.lt.u32 %p1, %i, 8;\nselp.u32 %r3, 16, 0, %p1;\n"
                            "cp.async.cg.shared.global [%r1], [%y1], 16, %r3;\ncp.async.wait_all;";
   const Counters counters = count(body, memory<char>(512)).counters;
-  EXPECT_EQ(text(counters.loads), "1 of 8 lanes: 128 bytes, 4 sectors, 4 needed, 4 of the launch");
-  EXPECT_EQ(text(counters.shared_stores), "1 of 32 lanes: 512 bytes, 4 wavefronts, 4 needed");
+  EXPECT_EQ(text(counters.loads),
+            "1 requests of 8 lanes: 128 bytes, 4 sectors, 4 needed, 4 unique");
+  EXPECT_EQ(text(counters.shared_stores),
+            "1 requests of 32 lanes: 512 bytes, 4 wavefronts, 4 needed");
 }
 
 TEST_F(PtxCounters, ParametersAndConstantsAreNoTraffic) {

@@ -194,7 +194,7 @@ TEST_F(PtxFaults, Closed) {
   EXPECT_EQ(fault(),
             "faulty: block [0, 0, 0], thread [60, 0, 0]: Invalid __global__ read of size 4 bytes, "
             "at byte 240 of an "
-            "allocation of 256 bytes that is closed to kernels at this byte (faulty.cu:12)");
+            "allocation of 256 bytes that is inaccessible to kernels at this byte (faulty.cu:12)");
 }
 TEST_F(PtxFaults, Misaligned) {
   EXPECT_EQ(run("ld.global.v2.u32 {%r1, %r2}, [%x];", memory<int>(80)), cudaErrorMisalignedAddress);

@@ -395,7 +395,7 @@ TEST_F(PtxMemoryModel, Scopes) {
 }
 
 // A strong load that has read a strong store orders the store before later accesses to the same
-// word (PTX ISA 8.9.2, 8.9.5), without a release and an acquire pattern.
+// word (PTX ISA, sections 8.9.2 and 8.9.5), without a release and an acquire pattern.
 TEST_F(PtxMemoryModel, Observations) {
   const auto accesses = [&](const std::string& store, const std::string& read,
                             const std::string& access) {
@@ -428,7 +428,7 @@ TEST_F(PtxMemoryModel, Observations) {
   EXPECT_NE(other_warp(""), "none");
 }
 
-// A release pattern is a fence and a write by the same thread (PTX ISA 8.8). At the level `error`
+// A release pattern is a fence and a write by the same thread (PTX ISA, section 8.8). At the level `error`
 // only, the fence of a thread before a barrier also counts for the thread that writes after the
 // barrier.
 TEST_F(PtxMemoryModel, FencesBeforeABarrier) {

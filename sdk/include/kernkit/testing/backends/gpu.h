@@ -66,9 +66,9 @@ class Gpu {
       if (error == cudaSuccess) return {};
       return {std::string("CUDA reports ") + cudaGetErrorString(error)};
     }
-    /// Does nothing: memory cannot be closed to kernels.
+    /// Does nothing: memory cannot be made inaccessible to kernels.
     static void close(const void*, size_t, cudaStream_t) {}
-    /// Does nothing: memory cannot be closed to kernels.
+    /// Does nothing: memory cannot be made inaccessible to kernels.
     static void open(const void*, cudaStream_t) {}
   };
 };
