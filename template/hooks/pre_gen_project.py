@@ -138,7 +138,7 @@ def why_not(name: str) -> str:
 
 
 def suggestion(name: str) -> str:
-    """Returns a valid name that is similar to `name`."""
+    """Returns a valid name that is similar to `name`, or "my_kernels" if there is no such name."""
     parts = re.findall("[a-z0-9]+", name.lower())
     similar = "_".join(parts)[: MAX_LENGTH - len("_kernels")].strip("_")
     similar = similar.lstrip("0123456789_")

@@ -954,8 +954,9 @@ class KernelRaces::OfBlock : public BlockHooks {
     }
     return verdict;
   }
-  // PTX ISA, section 8.9.5, item 2 of causality order: a write precedes an access to the same memory if a
-  // strong read has observed the write (8.9.2) and precedes the access in base causality order.
+  // PTX ISA, section 8.9.5, item 2 of causality order: a write precedes an access to the same
+  // memory if a strong read has observed the write (8.9.2) and precedes the access in base
+  // causality order.
   template <bool kShared>
   void judge_observed(const AccessRecord& record, uint32_t before, const Now& now,
                       RaceVerdict* verdict) {

@@ -49,7 +49,7 @@ def run_tests(options: argparse.Namespace, out: pathlib.Path, report: Report) ->
     for program in programs(options.build, "test"):
         path = out / f"{program.name}.xml"
         report.run_tests(path, [program, f"--gtest_output=xml:{path}", "--gtest_brief=1"])
-        # Each filter has a process of its own: the test needs the first kernel launch of the process.
+        # Runs the tests of each filter again in a new process, in which no test has launched a kernel before them.
         for which in options.first or ["Contract/*.Capture"]:
             report.check(f"{program.name}, {which} alone", [program, f"--gtest_filter={which}", "--gtest_brief=1"])
 

@@ -446,7 +446,7 @@ TEST_F(PtxForms, AtomicsOf128Bits) {
 struct ElementType {
   const char* name;
   unsigned bytes;                // size of an element
-  int exponent, mantissa;        // numbers of bits of each number
+  int exponent, mantissa;        // widths of the fields of a number [bits]
   std::vector<uint32_t> values;  // bits of numbers: of +0, -0, NaN and others
   unsigned number_bytes() const { return exponent + mantissa == 31 ? 4 : 2; }
   double decoded(uint32_t bits) const { return decoded_by_definition(bits, exponent, mantissa); }

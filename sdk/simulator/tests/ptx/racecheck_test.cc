@@ -428,9 +428,9 @@ TEST_F(PtxMemoryModel, Observations) {
   EXPECT_NE(other_warp(""), "none");
 }
 
-// A release pattern is a fence and a write by the same thread (PTX ISA, section 8.8). At the level `error`
-// only, the fence of a thread before a barrier also counts for the thread that writes after the
-// barrier.
+// A release pattern is a fence and a write by the same thread (PTX ISA, section 8.8). At the level
+// `error` only, the fence of a thread before a barrier also counts for the thread that writes after
+// the barrier.
 TEST_F(PtxMemoryModel, FencesBeforeABarrier) {
   const auto publishes = [&](const std::string& before, const std::string& after, RaceLevel level) {
     std::memset(x_, 0, (kCount + 8) * sizeof(*x_));
@@ -523,7 +523,7 @@ TEST_F(PtxMemoryModel, StateSpaces) {
   EXPECT_NE(guarded("st.relaxed.cta.shared.u32 [%r6], 1;"), "none");
 }
 
-// Lane 0 of each of two blocks takes a lock with `cas` and adds to element 0.
+// Thread 0 of each of two blocks takes a lock with `cas` and adds 1 to element 0.
 TEST_F(PtxMemoryModel, Locks) {
   const auto locked = [&](const std::string& acquire, const std::string& release, RaceLevel level,
                           unsigned seed) {
