@@ -172,15 +172,19 @@ void Session::end_process() {
   write();
 }
 
-void Session::write() const {
-  const std::string path = folder_ + "/" + std::to_string(getpid()) + ".json";
-  const std::string written = path + ".new";  // the earlier report remains if the process is killed
-  std::FILE* file = std::fopen(written.c_str(), "w");
+std::vector<Finding> Session::all_findings() const {
   std::vector<Finding> findings = findings_;
   for (Finding& race : races_of_program_.findings()) findings.push_back(std::move(race));
   for (Finding& use : uses_of_program_.findings()) findings.push_back(std::move(use));
   for (Finding& finding : barriers_of_program_.findings()) findings.push_back(std::move(finding));
-  const std::string text = json_of(of_program_.kernels(), findings, process_);
+  return findings;
+}
+
+void Session::write() const {
+  const std::string path = folder_ + "/" + std::to_string(getpid()) + ".json";
+  const std::string written = path + ".new";  // the earlier report remains if the process is killed
+  std::FILE* file = std::fopen(written.c_str(), "w");
+  const std::string text = json_of(of_program_.kernels(), all_findings(), process_);
   if (file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size() &&
       std::fclose(file) == 0 && std::rename(written.c_str(), path.c_str()) == 0) {
     return;
@@ -234,9 +238,7 @@ void Session::end(const std::string& kernel, const std::string& sentence, const 
     findings_.push_back({tool == "program" ? "memcheck" : tool, kernel, sentence});
     process_.stopped.push_back(sentence);
   }
-  const size_t num_findings = findings_.size() + races_of_program_.findings().size() +
-                              uses_of_program_.findings().size() +
-                              barriers_of_program_.findings().size();
+  const size_t num_findings = all_findings().size();
   if (num_findings == written_) return;
   written_ = num_findings;
   write();  // written now, since the process may be killed later

@@ -57,6 +57,8 @@ class Session : public Tools {
   Session();
   /// Called at the end of the process: completes the work of all streams and writes the report.
   void end_process();
+  /// Returns the findings of all tools so far.
+  std::vector<Finding> all_findings() const;
   void write() const;
   std::vector<CounterTotals*>& list_of(CounterTotals*) { return totals_; }
   std::vector<RaceLedger*>& list_of(RaceLedger*) { return race_ledgers_; }
