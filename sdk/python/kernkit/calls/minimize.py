@@ -66,17 +66,13 @@ class _Search:
         self.recording, self.runner, self.op, self.tolerance = recording, runner, op, tolerance
         whole = runner.run(recording)
         self.outcome = whole.outcome
-        self.failure = self._failure_of_the_whole(whole)
+        failures = failures_of(recording, whole)
+        self.failure = failures[0] if failures else self._difference_of_the_whole(whole)
         # One fault may have findings on several lines, of which a smaller call has only some.
-        self.keys = {self.failure.key}
-        if self.failure.key[0] == "finding":
-            self.keys = {failure.key for failure in failures_of(recording, whole) if failure.key[0] == "finding"}
+        self.keys = {failure.key for failure in failures if failure.key[0] == "finding"} or {self.failure.key}
         self.best = recording
 
-    def _failure_of_the_whole(self, whole: Trial) -> Failure:
-        failures = failures_of(self.recording, whole)
-        if failures:
-            return failures[0]
+    def _difference_of_the_whole(self, whole: Trial) -> Failure:
         results = self.recording.results
         if results is None:
             raise UserError(f"{self.recording.op}: the replayed call succeeds, so there is no failure to keep; the recorded call did not return")
