@@ -3,23 +3,10 @@
 // source.
 #include "float_formats.h"
 #include "instructions.h"
+#include "register_values.h"
 
 namespace kernkit::simulator {
 namespace {
-
-double f16(uint64_t x) { return decoded(x, 5, 10); }
-double bf16(uint64_t x) { return decoded(x, 8, 7); }
-float f32(uint64_t x) {
-  const auto narrow = static_cast<uint32_t>(x);
-  float value;
-  std::memcpy(&value, &narrow, sizeof(value));
-  return value;
-}
-uint64_t f32_bits(float x) {
-  uint32_t narrow;
-  std::memcpy(&narrow, &x, sizeof(x));
-  return x != x ? 0x7fffffff : narrow;
-}
 
 // decoded() and encoded() return the same results as the slow functions that follow the definition
 // of a format.
@@ -68,7 +55,7 @@ uint64_t tf32_bits(uint64_t a, double (*round)(double)) {
   if (x != x) return 0x7fffffff;
   if (x == 0 || std::isinf(x)) return a;
   const double step = std::ldexp(1.0, std::max(std::ilogb(x), -126) - 10);
-  return f32_bits(static_cast<float>(std::copysign(round(x / step) * step, x)));
+  return bits(static_cast<float>(std::copysign(round(x / step) * step, x)));
 }
 
 TEST_F(PtxConvert, ToTensorFloats) {
@@ -94,9 +81,9 @@ TEST_F(PtxConvert, ToTensorFloats) {
 
 TEST_F(PtxConvert, BetweenFloats) {
   check_each("cvt.f32.f16 %d, %a", {"f32", "f16"},
-             [](uint64_t a, uint64_t, uint64_t) { return f32_bits(static_cast<float>(f16(a))); });
+             [](uint64_t a, uint64_t, uint64_t) { return bits(static_cast<float>(f16(a))); });
   check_each("cvt.f32.bf16 %d, %a", {"f32", "bf16"},
-             [](uint64_t a, uint64_t, uint64_t) { return f32_bits(static_cast<float>(bf16(a))); });
+             [](uint64_t a, uint64_t, uint64_t) { return bits(static_cast<float>(bf16(a))); });
   check("cvt.rn.f16.f32 %d, %a", {"f16", "f32"},
         [](uint64_t a, uint64_t, uint64_t) { return encoded(double{f32(a)}, 5, 10); });
   check("cvt.rn.bf16.f32 %d, %a", {"bf16", "f32"},
@@ -119,7 +106,7 @@ TEST_F(PtxConvert, BetweenFloats) {
   check("cvt.rn.f32.f64 %d, %a", {"f32", "f64"}, [](uint64_t a, uint64_t, uint64_t) {
     double x;
     std::memcpy(&x, &a, sizeof(x));
-    return f32_bits(static_cast<float>(x));
+    return bits(static_cast<float>(x));
   });
 }
 
@@ -284,7 +271,7 @@ TEST_F(PtxConvert, ToIntegers) {
       return static_cast<uint64_t>(clamp(integral(f32(a)), 0, 255));
     });
     check(cvt + ".f32.f32 %d, %a", {"f32", "f32"}, [&](uint64_t a, uint64_t, uint64_t) {
-      return f32_bits(static_cast<float>(integral(f32(a))));
+      return bits(static_cast<float>(integral(f32(a))));
     });
     check_each(cvt + ".s16.f16 %d, %a", {"s16", "f16"}, [&](uint64_t a, uint64_t, uint64_t) {
       return static_cast<uint64_t>(static_cast<int64_t>(clamp(integral(f16(a)), -32768, 32767)));
@@ -294,17 +281,17 @@ TEST_F(PtxConvert, ToIntegers) {
 
 TEST_F(PtxConvert, FromIntegers) {
   check("cvt.rn.f32.u64 %d, %a", {"f32", "u64"},
-        [](uint64_t a, uint64_t, uint64_t) { return f32_bits(static_cast<float>(a)); });
+        [](uint64_t a, uint64_t, uint64_t) { return bits(static_cast<float>(a)); });
   check("cvt.rn.f32.s64 %d, %a", {"f32", "s64"}, [](uint64_t a, uint64_t, uint64_t) {
-    return f32_bits(static_cast<float>(static_cast<int64_t>(a)));
+    return bits(static_cast<float>(static_cast<int64_t>(a)));
   });
   check("cvt.rn.f32.s32 %d, %a", {"f32", "s32"}, [](uint64_t a, uint64_t, uint64_t) {
-    return f32_bits(static_cast<float>(static_cast<int32_t>(a)));
+    return bits(static_cast<float>(static_cast<int32_t>(a)));
   });
   check("cvt.rz.f32.u32 %d, %a", {"f32", "u32"}, [](uint64_t a, uint64_t, uint64_t) {
     auto x = static_cast<float>(a);
     if (static_cast<double>(x) > static_cast<double>(a)) x = std::nextafter(x, 0.0f);
-    return f32_bits(x);
+    return bits(x);
   });
   check_each("cvt.rn.f16.u16 %d, %a", {"f16", "u16"},
              [](uint64_t a, uint64_t, uint64_t) { return encoded(static_cast<double>(a), 5, 10); });

@@ -150,7 +150,7 @@ const char* const kStoreAndArrive =
     "bar.warp.sync -1;\n@%p0 mbarrier.arrive.shared.b64 _, [bar], 2;\nbra end;\nconsumer:\n";
 const char* const kWait =
     "wait: mbarrier.try_wait.parity.shared.b64 %p1, [bar], 0;\n@!%p1 bra wait;\n";
-const char* const kLoad = ".loc 1 40 3\nld.shared.u32 %r2, [%other];\nend:";
+const char* const kLoadAndEnd = ".loc 1 40 3\nld.shared.u32 %r2, [%other];\nend:";
 
 TEST_F(PtxMbarrierFaults, RacecheckFollowsTheOrderOfAPhase) {
   const auto races = [&](const std::string& body) {
@@ -158,8 +158,8 @@ TEST_F(PtxMbarrierFaults, RacecheckFollowsTheOrderOfAPhase) {
     launch(body, cudaSuccess);
     return check.races().size();
   };
-  EXPECT_EQ(races(std::string(kStoreAndArrive) + kWait + kLoad), 0u);
-  EXPECT_EQ(races(std::string(kStoreAndArrive) + kLoad), 1u) << "no wait";
+  EXPECT_EQ(races(std::string(kStoreAndArrive) + kWait + kLoadAndEnd), 0u);
+  EXPECT_EQ(races(std::string(kStoreAndArrive) + kLoadAndEnd), 1u) << "no wait";
 }
 
 TEST_F(PtxMbarrierFaults, InitcheckKnowsTheBytesOfAnObjectAndOfCopies) {
@@ -168,7 +168,7 @@ TEST_F(PtxMbarrierFaults, InitcheckKnowsTheBytesOfAnObjectAndOfCopies) {
     launch(body, cudaSuccess);
     return check.uses().size();
   };
-  EXPECT_EQ(uses(std::string(kStoreAndArrive) + kWait + kLoad), 0u);
+  EXPECT_EQ(uses(std::string(kStoreAndArrive) + kWait + kLoadAndEnd), 0u);
   const std::string copy =
       "cp.async.ca.shared.global [%own], [%x], 4;\ncp.async.mbarrier.arrive.shared.b64 [bar];\n"
       "@%p0 mbarrier.arrive.shared.b64 _, [bar], 2;\n" +

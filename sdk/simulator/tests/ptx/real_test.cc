@@ -6,20 +6,10 @@
 #include <limits>
 
 #include "instructions.h"
+#include "register_values.h"
 
 namespace kernkit::simulator {
 namespace {
-
-template <class T, class B>
-T as(B bits) {
-  T value;
-  std::memcpy(&value, &bits, sizeof(value));
-  return value;
-}
-float real(uint64_t bits) { return as<float>(static_cast<uint32_t>(bits)); }
-uint64_t bits(float x) { return x != x ? 0x7fffffff : as<uint32_t>(x); }
-uint64_t bits(double x) { return x != x ? 0x7ff8000000000000 : as<uint64_t>(x); }
-float flushed(float x) { return std::fpclassify(x) == FP_SUBNORMAL ? std::copysign(0.0f, x) : x; }
 
 // Returns the result of `work` in a rounding mode. Volatile variables keep the arithmetic between
 // the calls of fesetround().
@@ -40,16 +30,14 @@ class PtxReal : public Instruction {
                    const Bound& bound = {}) {
     check(
         text, std::vector<std::string>(sources + 1, "f32"),
-        [&](uint64_t a, uint64_t b, uint64_t c) {
-          return bits(reference(real(a), real(b), real(c)));
-        },
+        [&](uint64_t a, uint64_t b, uint64_t c) { return bits(reference(f32(a), f32(b), f32(c))); },
         bound);
   }
   void check_double(const std::string& text, size_t sources,
                     const std::function<double(double a, double b, double c)>& reference) {
     check(text, std::vector<std::string>(sources + 1, "f64"),
           [&](uint64_t a, uint64_t b, uint64_t c) {
-            return bits(reference(as<double>(a), as<double>(b), as<double>(c)));
+            return bits(reference(f64(a), f64(b), f64(c)));
           });
   }
 };
@@ -160,13 +148,12 @@ TEST_F(PtxReal, ReciprocalsOfHighHalves) {
     check(op + ".approx.ftz.f64 %d, %a", {"f64", "f64"},
           [=](uint64_t a, uint64_t, uint64_t) {
             const uint64_t high = ~uint64_t{0xffffffff};
-            if (as<double>(a) != as<double>(a)) return bits(as<double>(a));
+            if (f64(a) != f64(a)) return bits(f64(a));
             const auto flushed_double = [](double x) {
               return std::fpclassify(x) == FP_SUBNORMAL ? std::copysign(0.0, x) : x;
             };
-            const double result = function(flushed_double(as<double>(a & high)));
-            return result != result ? bits(result)
-                                    : bits(flushed_double(as<double>(bits(result) & high)));
+            const double result = function(flushed_double(f64(a & high)));
+            return result != result ? bits(result) : bits(flushed_double(f64(bits(result) & high)));
           },
           {std::ldexp(1, -19)});
   };
@@ -223,9 +210,9 @@ TEST_F(PtxReal, Comparisons) {
   const auto check_one = [&](const std::string& how,
                              const std::function<bool(double, double)>& holds) {
     check("setp." + how + ".f32 %d, %a, %b", {"pred", "f32", "f32"},
-          [&](uint64_t a, uint64_t b, uint64_t) { return holds(real(a), real(b)); });
+          [&](uint64_t a, uint64_t b, uint64_t) { return holds(f32(a), f32(b)); });
     check("setp." + how + ".f64 %d, %a, %b", {"pred", "f64", "f64"},
-          [&](uint64_t a, uint64_t b, uint64_t) { return holds(as<double>(a), as<double>(b)); });
+          [&](uint64_t a, uint64_t b, uint64_t) { return holds(f64(a), f64(b)); });
   };
   const auto nan = [](double a, double b) { return a != a || b != b; };
   check_one("eq", std::equal_to<>());
@@ -300,7 +287,7 @@ class PtxRealOfFirstDevices : public Instruction {
                    const std::function<float(float a, float b, float c)>& reference) {
     check(text, std::vector<std::string>(sources + 1, "f32"),
           [&](uint64_t a, uint64_t b, uint64_t c) {
-            return bits(flushed(reference(flushed(real(a)), flushed(real(b)), flushed(real(c)))));
+            return bits(flushed(reference(flushed(f32(a)), flushed(f32(b)), flushed(f32(c)))));
           });
   }
 };
@@ -338,7 +325,7 @@ TEST_F(PtxReal100, PairsOfFloats) {
         if (fused && row.name[0] == '\0') return;  // fma needs a rounding
         const auto half = [=](uint64_t a, uint64_t b, uint64_t c) {
           const auto x = [=](uint64_t pattern) {
-            return flushes ? flushed(real(pattern)) : real(pattern);
+            return flushes ? flushed(f32(pattern)) : f32(pattern);
           };
           const float d = rounded(row.how, work, x(a), x(b), x(c));
           return bits(flushes ? flushed(d) : d);
@@ -368,7 +355,7 @@ TEST_F(PtxReal100, LeastAndGreatestOfThree) {
             [=](uint64_t a, uint64_t b, uint64_t c) {
               float result = std::numeric_limits<float>::quiet_NaN();
               for (const uint64_t pattern : {a, b, c}) {
-                float x = flushes ? flushed(real(pattern)) : real(pattern);
+                float x = flushes ? flushed(f32(pattern)) : f32(pattern);
                 if (magnitudes) x = std::fabs(x);
                 if (x != x && with_nan) return bits(x);
                 if (x != x) continue;

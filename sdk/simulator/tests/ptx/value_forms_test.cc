@@ -5,37 +5,11 @@
 
 #include "float_formats.h"
 #include "instructions.h"
+#include "register_values.h"
 
 namespace kernkit::simulator {
 namespace {
 
-float f32(uint64_t bits) {
-  const auto narrow = static_cast<uint32_t>(bits);
-  float value;
-  std::memcpy(&value, &narrow, sizeof(value));
-  return value;
-}
-double f64(uint64_t bits) {
-  double value;
-  std::memcpy(&value, &bits, sizeof(value));
-  return value;
-}
-double f16(uint64_t x) { return decoded(x & 0xffff, 5, 10); }
-double bf16(uint64_t x) { return decoded(x & 0xffff, 8, 7); }
-uint64_t bits(float x) {
-  uint32_t all;
-  std::memcpy(&all, &x, sizeof(x));
-  return x != x ? 0x7fffffff : all;
-}
-// Returns the bits of x, including the payload of a NaN: PTX ISA does not specify the bits of a
-// NaN, and the simulator's conversion keeps the payload.
-uint64_t raw_bits(double x) {
-  uint64_t all;
-  std::memcpy(&all, &x, sizeof(x));
-  return all;
-}
-uint64_t bits(double x) { return x != x ? 0x7ff8000000000000 : raw_bits(x); }
-float flushed(float x) { return std::fpclassify(x) == FP_SUBNORMAL ? std::copysign(0.0f, x) : x; }
 uint64_t sign_extended(uint64_t x, int bits) {
   return static_cast<uint64_t>(static_cast<int64_t>(x << (64 - bits)) >> (64 - bits));
 }
