@@ -4,19 +4,19 @@ and alignment. The tests of an op run in a process with KERNKIT_RECORD, and each
 `kernkit replay`. An op without a recording fails here."""
 
 import collections
-import faulthandler
 import os
 import pathlib
 import random
 import re
 import subprocess
 import sys
+import tempfile
 from typing import Dict, NamedTuple, Tuple
 
 import called
 import pytest
 import tvm_ffi
-from kernkit.calls import differences, recording, replay
+from kernkit.calls import child, differences, recording, replay
 from kernkit.errors import UserError
 
 INTEROP = called.ROOT / "tests/interop"
@@ -108,25 +108,18 @@ def kind_of(value) -> Tuple:
 def outcome_of(call, library):
     """Makes the call in a child process. Returns "" if the results are equal, otherwise the differences or the error as
     text."""
-    reader, writer = os.pipe()
-    child = os.fork()
-    if child == 0:
-        faulthandler.disable()  # A crash of an excluded op prints no traceback.
-        for stream in (1, 2):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
-        try:
-            text = "; ".join(differences.compare(call, replay.call(call, library), 0.0)[0])
-        except UserError as error:
-            text = str(error)
-        except BaseException as error:
-            text = repr(error)
-        os.write(writer, text.encode(errors="replace")[:60_000])
-        os._exit(0)
-    os.close(writer)
-    with os.fdopen(reader, "rb") as stream:
-        text = stream.read().decode()
-    status = os.waitpid(child, 0)[1]
-    return f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else text
+    with tempfile.TemporaryFile("w+") as text:
+
+        def work():
+            try:
+                text.write("; ".join(differences.compare(call, replay.call(call, library), 0.0)[0]))
+            except Exception as error:
+                text.write(str(error) if isinstance(error, UserError) else repr(error))
+            text.flush()
+
+        code = child.run(work, is_silent=True)
+        text.seek(0)
+        return f"signal {-code}" if code < 0 else text.read()
 
 
 def replayed(suite, paths, library):

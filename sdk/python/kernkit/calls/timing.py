@@ -8,11 +8,10 @@ import pathlib
 import re
 import tempfile
 import time
-import traceback
 from typing import Any, Callable, Dict, Optional
 
 from ..errors import UserError
-from . import differences, replay
+from . import child, differences, replay
 from .device import DeviceMemory, Driver
 from .dtypes import dtype_name
 from .recording import Recording, tensors_of
@@ -111,17 +110,14 @@ def measure(recording: Recording, library: pathlib.Path, tolerance: float) -> Di
     it ends its process."""
     with tempfile.TemporaryDirectory(prefix="kernkit-") as folder:
         file = pathlib.Path(folder) / "rows.json"
-        child = os.fork()
-        if child == 0:
+
+        def work() -> None:
             try:
                 file.write_text(json.dumps(_measure(recording, library, tolerance)))
             except UserError as error:
                 file.write_text(json.dumps({"problem": str(error)}))
-            except BaseException:
-                traceback.print_exc()
-            os._exit(0)
-        status = os.waitpid(child, 0)[1]
-        if os.WIFSIGNALED(status) or not file.is_file():
+
+        if child.run(work) != 0:
             raise UserError(f"{recording.op}: the call ended its process, so that its time cannot be measured")
         result: Dict[str, Any] = json.loads(file.read_text())
     if "problem" in result:

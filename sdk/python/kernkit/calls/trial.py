@@ -1,21 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Repeats a call in a process of its own, also under `kernkit run` or `kernkit sanitize`, and reports how the call ended."""
 
-import faulthandler
 import json
 import os
 import pathlib
-import resource
 import shutil
 import signal
 import subprocess
 import sys
 import time
-import traceback
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 from ..errors import UserError
-from . import recording, replay, safetensors, writing
+from . import child, recording, replay, safetensors, writing
 
 
 class Trial(NamedTuple):
@@ -75,32 +72,8 @@ class Runner:
         return trial
 
     def _run_fork(self, call: recording.Recording, results: pathlib.Path) -> Tuple[Optional[int], Tuple[Dict[str, Any], ...]]:
-        child = os.fork()
-        if child == 0:
-            code = 0
-            try:
-                nothing = os.open(os.devnull, os.O_WRONLY)
-                os.dup2(nothing, 1)
-                os.dup2(nothing, 2)
-                faulthandler.disable()
-                resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-                _call(call, self.library, results)
-            except BaseException:
-                traceback.print_exc()
-                code = 1
-            os._exit(code)
-        deadline = None if self.seconds is None else time.monotonic() + self.seconds
-        pause = 0.0005
-        while True:
-            ended, status = os.waitpid(child, os.WNOHANG)
-            if ended:
-                return (os.WTERMSIG(status) if os.WIFSIGNALED(status) else None), ()
-            if deadline is not None and time.monotonic() > deadline:
-                os.kill(child, signal.SIGKILL)
-                os.waitpid(child, 0)
-                return signal.SIGALRM, ()
-            time.sleep(pause)
-            pause = min(pause * 1.5, 0.05)
+        code = child.run(lambda: _call(call, self.library, results), self.seconds, is_silent=True)
+        return (-code if code < 0 else None), ()
 
     def _run_program(self, call: recording.Recording, results: pathlib.Path) -> Tuple[Optional[int], Tuple[Dict[str, Any], ...]]:
         package = __package__.partition(".")[0]

@@ -26,13 +26,12 @@ import signal
 import sys
 import tempfile
 import time
-import traceback
 from typing import List, Optional
 
 from ..bench import collection, machine, measurements
 from ..binaries.ops import op_of_line, read_lines, read_parsed
 from ..calls import device as device_module
-from ..calls import differences, minimize, recording, replay, timing, trial, writing
+from ..calls import child, differences, minimize, recording, replay, timing, trial, writing
 from ..errors import UserError
 from ..parsed_line import read_op
 from ..schema import Op, SchemaError
@@ -114,21 +113,15 @@ def _repeat(call: recording.Recording, library: pathlib.Path, tolerance: float) 
 def _in_a_process(call: recording.Recording, library: pathlib.Path, tolerance: float) -> int:
     """Repeats the call in a child process. Returns the child's exit code or, if a signal ended the child, the negative
     number of the signal."""
-    sys.stdout.flush()
-    child = os.fork()
-    if child == 0:
-        code = 3
+
+    def work() -> int:
         try:
-            code = _repeat(call, library, tolerance)
+            return _repeat(call, library, tolerance)
         except UserError as error:
             print(f"kernkit: {error}", file=sys.stderr)
-        except BaseException:
-            traceback.print_exc()
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(code)
-    status = os.waitpid(child, 0)[1]
-    return -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
+            return 3
+
+    return child.run(work)
 
 
 def _command(arguments: argparse.Namespace) -> List[str]:
