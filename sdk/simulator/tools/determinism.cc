@@ -16,15 +16,20 @@ namespace kernkit::simulator::ptx {
 namespace {
 
 // Returns whether an operation of the kernel has the register at offset `at` as a source or in its
-// list. Also returns true if the operation uses another register that shares the memory.
+// lists. Also returns true if the operation uses another register that shares the memory.
 bool is_read(const Kernel& kernel, uint32_t at) {
-  return std::any_of(kernel.code.begin(), kernel.code.end(), [at](const Operation& operation) {
+  return std::any_of(kernel.code.begin(), kernel.code.end(), [&](const Operation& operation) {
     const auto is_source = [at](uint32_t source) { return source == at; };
     const uint32_t sources[] = {operation.guard,  operation.src0, operation.src1,
                                 operation.src2,   operation.src3, operation.members,
                                 operation.address};
-    return std::any_of(std::begin(sources), std::end(sources), is_source) ||
-           std::any_of(std::begin(operation.list), std::end(operation.list), is_source);
+    if (std::any_of(std::begin(sources), std::end(sources), is_source) ||
+        std::any_of(std::begin(operation.list), std::end(operation.list), is_source)) {
+      return true;
+    }
+    if (operation.more == kNone) return false;
+    const std::vector<uint32_t>& more = kernel.lists[operation.more];
+    return std::any_of(more.begin(), more.end(), is_source);
   });
 }
 
