@@ -71,6 +71,8 @@ function(kernkit_add_on_fibers library)
   target_link_libraries(${target} PUBLIC kernkit::kernkit kernkit::simulator_fibers)
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF)
   _kernkit_compile_options(${target})
+  # Compiles in half the time of -O3. The switches between fibers take most of the time of a test.
+  target_compile_options(${target} PRIVATE "$<$<CONFIG:Release>:-O1>")
 endfunction()
 
 # Adds <objects>_contract, the compiled rules of KERNKIT_TEST_CONTRACT, for tests that link these
