@@ -29,31 +29,45 @@ def commit(folder, message="Edits"):
     git(folder, "commit", "--quiet", "-m", message)
 
 
-@pytest.fixture(autouse=True)
-def git_settings(monkeypatch, tmp_path):
-    """Replaces the user's git configuration by a configuration for tests."""
-    settings = tmp_path / "gitconfig"
+def use_git_settings(monkeypatch, folder):
+    """Replaces the user's git configuration by a configuration for tests, which is written into the folder."""
+    settings = folder / "gitconfig"
     settings.write_text("[user]\nname = A\nemail = a@example.com\n[init]\ndefaultBranch = main\n")
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(settings))
     monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
 
 
-@pytest.fixture
-def library(tmp_path):
+@pytest.fixture(autouse=True)
+def git_settings(monkeypatch, tmp_path):
+    use_git_settings(monkeypatch, tmp_path)
+
+
+@pytest.fixture(scope="module")
+def rendered(tmp_path_factory):
     """Returns the folder of a library of this kernkit in a separate repository, with edits of rendered files and an
     additional kernel."""
-    rendering.render({**rendering.questions(), "library_name": "fast_ops"}, tmp_path)
-    folder = tmp_path / "fast_ops"
-    output = history.begin(folder)
-    assert output == ("made a git repository with the rendering as its first commit, by "
-                    "A <a@example.com>; --no-git makes no repository")  # fmt: skip
-    assert git(folder, "log", "--format=%cn <%ce>") == "A <a@example.com>\n"
-    (folder / "README.md").write_text("Ours.\n" + (folder / "README.md").read_text())
-    (folder / "kernels/mine").mkdir()
-    (folder / "kernels/mine/mine.cc").write_text("// mine\n")
-    (folder / "tests/CMakeLists.txt").write_text("# all of it is ours now\n")
-    commit(folder)
+    output = tmp_path_factory.mktemp("rendered")
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        use_git_settings(monkeypatch, output)
+        rendering.render({**rendering.questions(), "library_name": "fast_ops"}, output)
+        folder = output / "fast_ops"
+        printed = history.begin(folder)
+        assert printed == ("made a git repository with the rendering as its first commit, by "
+                           "A <a@example.com>; --no-git makes no repository")  # fmt: skip
+        assert git(folder, "log", "--format=%cn <%ce>") == "A <a@example.com>\n"
+        (folder / "README.md").write_text("Ours.\n" + (folder / "README.md").read_text())
+        (folder / "kernels/mine").mkdir()
+        (folder / "kernels/mine/mine.cc").write_text("// mine\n")
+        (folder / "tests/CMakeLists.txt").write_text("# all of it is ours now\n")
+        commit(folder)
+        git(folder, "repack", "-a", "-d", "--quiet")  # one file, which is copied faster than 1,000
     return folder
+
+
+@pytest.fixture
+def library(rendered, tmp_path):
+    """Returns a copy of the rendered library, which a test may change."""
+    return shutil.copytree(rendered, tmp_path / "fast_ops", symlinks=True)
 
 
 @pytest.fixture

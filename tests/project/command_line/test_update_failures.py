@@ -10,7 +10,7 @@ from kernkit import cli
 from kernkit.commands import update
 from kernkit.project import git as git_calls
 from rendering import files_below
-from test_update import commit, git, git_settings, library, newer, run  # noqa: F401
+from test_update import commit, git, git_settings, library, newer, rendered, run  # noqa: F401
 
 
 def state(folder):
