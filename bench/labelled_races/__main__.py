@@ -3,11 +3,13 @@
 
     python bench/labelled_races score hirace FOLDER --output FILE.json --arguments "GRAPH 64 200"
     python bench/labelled_races table FILE.json ...
+    python bench/labelled_races draw FOLDER --count 400 --seed 39
 
 The labels are in the names of the programs, see labels.py. Each program runs under `kernkit sanitize` with memcheck and
 racecheck at one level. A program that does not end is interrupted at the time limit; the findings so far count.
 FILE.json is written after each program; a program with a row in the file is not run again.
-`table` prints the scores of several files as Markdown. Nothing of a suite is part of kernkit.
+`table` prints the scores of several files as Markdown. `draw` prints the paths of sources in a folder of Indigo3's
+generated programs, see draw.py. Nothing of a suite is part of kernkit.
 """
 
 import argparse
@@ -26,6 +28,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path[:0] = [str(HERE), str(HERE.parent / "python")]
 
+from draw import draw  # noqa: E402
 from labels import DEFAULT_TOOLS, SUITES, TOOLS_OF, Label  # noqa: E402
 from limited_run import run_with_limit  # noqa: E402
 from rows import processor  # noqa: E402
@@ -96,6 +99,13 @@ def table(options: argparse.Namespace) -> int:
     return 0
 
 
+def print_drawn(options: argparse.Namespace) -> int:
+    names = [path.relative_to(options.folder).as_posix() for path in options.folder.rglob("*.cu")]
+    for name in draw(names, options.count, options.seed):
+        print(options.folder / name)
+    return 0
+
+
 def parse(arguments: Optional[List[str]]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="labelled_races", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
@@ -113,12 +123,16 @@ def parse(arguments: Optional[List[str]]) -> argparse.Namespace:
     run.add_argument("--arguments", type=shlex.split, default=[], metavar="WORDS", help="arguments of each program")
     show = commands.add_parser("table", help="print the scores of files as Markdown")
     show.add_argument("files", type=pathlib.Path, nargs="+", metavar="FILE")
+    some = commands.add_parser("draw", help="print the paths of drawn sources of Indigo3")
+    some.add_argument("folder", type=pathlib.Path, metavar="FOLDER", help="folder with the generated .cu files")
+    some.add_argument("--count", type=int, default=400, metavar="N", help="number of programs (default: 400)")
+    some.add_argument("--seed", type=int, default=39, metavar="N", help="seed of the draw (default: 39)")
     return parser.parse_args(arguments)
 
 
 def main(arguments: Optional[List[str]] = None) -> int:
     options = parse(arguments)
-    return score(options) if options.command == "score" else table(options)
+    return {"score": score, "table": table, "draw": print_drawn}[options.command](options)
 
 
 if __name__ == "__main__":

@@ -9,18 +9,19 @@ import pytest
 
 @pytest.fixture(scope="module")
 def suites(root):
-    """Returns the modules labels and score of bench/labelled_races."""
+    """Returns the modules labels, score and draw of bench/labelled_races."""
     sys.path.insert(0, str(root / "bench/labelled_races"))
     try:
+        import draw
         import labels
         import score
     finally:
         sys.path.pop(0)
-    return labels, score
+    return labels, score, draw
 
 
 def test_labels_are_in_the_names(suites):
-    labels, _ = suites
+    labels, _, _ = suites
     hirace, scor = labels.SUITES["hirace"], labels.SUITES["scor"]
     assert hirace("pull_node_neighbors_cond_syncBug") == (True, False, False, False)
     assert hirace("push_node_neighbor_boundsBug_last") == (False, True, False, False)
@@ -36,7 +37,7 @@ def test_labels_are_in_the_names(suites):
 
 
 def test_scores(suites):
-    labels, score = suites
+    labels, score, _ = suites
     row = lambda name, races, invalid, text="": score.Row(name, labels.label_of_hirace(name), races, invalid, text, 1.5)  # noqa: E731
     rows = [row("a", False, False), row("b", True, False, "b: Race"), row("c_syncBug", True, False), row("d_atomicBug", False, False),
             row("e_boundsBug", False, True), row("f_boundsBug_syncBug", True, True), row("g_raceBug", None, None, "no result within 5 s")]  # fmt: skip
@@ -50,7 +51,7 @@ def test_scores(suites):
 def test_kinds_of_bugs(suites):
     """A program of Indigo3 with several kinds of bugs counts for each kind. A finding of any tool in a clean program is
     a false alarm."""
-    labels, score = suites
+    labels, score, _ = suites
     row = lambda name, *found: score.Row(name, labels.label_of_indigo3(name), *found[:2], "k: Race", 1.0, found[2])  # noqa: E731
     rows = [row("BFS_RaceBug_NoBoundsBug", True, False, False), row("MIS_UninitializedBug_RaceBug", False, False, True),
             row("CC_NoRaceBug", False, False, True), row("TC_NoRaceBug", False, False, False), row("PR_LivelockBug", False, False, False)]  # fmt: skip
@@ -60,9 +61,22 @@ def test_kinds_of_bugs(suites):
     assert "- indigo3: CC_NoRaceBug: reported: k: Race" in text and "- indigo3: MIS_UninitializedBug_RaceBug: missed" in text
 
 
+def test_draw_of_indigo3(suites):
+    """A draw has clean programs and each kind of bug, is the same for each order of the names, and differs between
+    seeds."""
+    labels, _, draw = suites
+    names = [f"BFS/BFS_CUDA_V_{number}_{kind}_NoBoundsBug.cu" for number in range(20) for kind in (*labels.KINDS_OF_INDIGO3, "Atomic")]
+    drawn = draw.draw(names, 28, 39)
+    assert drawn == draw.draw(reversed(names), 28, 39) != draw.draw(names, 28, 40)
+    assert len(set(drawn)) == 28 and set(drawn) < set(names)
+    kinds = ["".join(labels.kinds_of_indigo3(name.split("/")[1][:-3])) or "clean" for name in drawn]
+    assert kinds == [*["clean"] * 3, *labels.KINDS_OF_INDIGO3] * 2
+    assert sorted(draw.draw(names, 1000, 39)) == sorted(names)
+
+
 def test_results_are_those_of_their_rows(root, suites):
     """The tables in docs/racecheck.md agree with bench/results/labelled_races."""
-    labels, score = suites
+    labels, score, _ = suites
     page = (root / "docs/racecheck.md").read_text()
     files = sorted((root / "bench/results/labelled_races").glob("*.json"))
     assert files
