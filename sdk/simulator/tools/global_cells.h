@@ -98,6 +98,10 @@ class GlobalCells {
     *shift = last_->shift();
     return cell;
   }
+  /// Returns whether the cells of an access to `bytes` bytes are adjacent.
+  static bool is_in_one_page(uint64_t address, uint64_t bytes) {
+    return address / kPage == (address + bytes - 1) / kPage;
+  }
   /// Visits the cells from `begin` to `end`, with their addresses. A whole page has one cell until
   /// a part of the page is accessed.
   template <class Visit>

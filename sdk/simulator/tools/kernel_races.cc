@@ -106,7 +106,7 @@ class KernelRaces::OfBlock : public BlockHooks {
     const dim3 grid = block_.launch.grid;
     number_ =
         block_.index.x + uint64_t{grid.x} * (block_.index.y + uint64_t{grid.y} * block_.index.z);
-    order_.start(number_, cluster_of(number_), of_lanes_);
+    order_.start(number_, cluster_of(number_), warps_.size(), of_lanes_);
     for (OfWarp& warp : warps_) {
       warp.copies = {};
       warp.products.clear();
@@ -155,7 +155,7 @@ class KernelRaces::OfBlock : public BlockHooks {
       if (traits.access == AccessKind::kLoad) {
         check(warp, operation, traits, traits.access, touched_[i], nullptr);
       } else {
-        keep_old(&touched_[i], operation.bytes, &old_[size_t{32} * kMostBytes * i]);
+        keep_old(touched_[i], operation.bytes, &old_[size_t{32} * kMostBytes * i]);
       }
     }
     if (traits.access == AccessKind::kLoad) touched_count_ = 0;
@@ -642,15 +642,29 @@ class KernelRaces::OfBlock : public BlockHooks {
     return space == Space::kShared ? &memory_->block_.shared[at]
                                    : reinterpret_cast<const unsigned char*>(at);
   }
-  void keep_old(Touched* touched, uint32_t bytes, unsigned char* old) {
-    if (touched->space != Space::kShared && touched->space != Space::kGlobal) return;
-    choose_memory(*touched);
-    for (uint32_t remaining = touched->lanes; remaining != 0; remaining &= remaining - 1) {
-      const int lane = __builtin_ctz(remaining);
-      if (!is_valid(touched->space, touched->at[lane], bytes)) continue;
-      std::memcpy(old + size_t{kMostBytes} * lane, memory_at(touched->space, touched->at[lane]),
-                  bytes);
+  // Copies the bytes at the addresses of each lane; `old` has `bytes` bytes for each lane.
+  void keep_old(const Touched& touched, uint32_t bytes, unsigned char* old) {
+    if (touched.space != Space::kShared && touched.space != Space::kGlobal) return;
+    choose_memory(touched);
+    if (is_row(touched, bytes) && is_valid(touched.space, touched.at[0], 32 * bytes)) {
+      std::memcpy(old, memory_at(touched.space, touched.at[0]), size_t{32} * bytes);
+      return;
     }
+    for (uint32_t remaining = touched.lanes; remaining != 0; remaining &= remaining - 1) {
+      const int lane = __builtin_ctz(remaining);
+      if (!is_valid(touched.space, touched.at[lane], bytes)) continue;
+      std::memcpy(old + size_t{bytes} * lane, memory_at(touched.space, touched.at[lane]), bytes);
+    }
+  }
+  // Returns whether all 32 lanes access adjacent elements of `bytes` bytes, in the order of the
+  // lanes.
+  static bool is_row(const Touched& touched, uint32_t bytes) {
+    if (touched.lanes != Warp::kAll) return false;
+    uint64_t difference = 0;
+    for (uint64_t lane = 0; lane < 32; ++lane) {
+      difference |= touched.at[lane] - touched.at[0] - lane * bytes;
+    }
+    return difference == 0;
   }
 
   void check(Warp& warp, const Operation& operation, const Traits& traits, AccessKind kind,
@@ -712,9 +726,11 @@ class KernelRaces::OfBlock : public BlockHooks {
                 const Touched& touched, const unsigned char* old) {
     constexpr Space kSpace = kShared ? Space::kShared : Space::kGlobal;
     const uint32_t bytes = operation.bytes;
+    const bool is_weak_store = kind == AccessKind::kStore && !traits.is_strong();
     const uint32_t record = record_now<kShared>(warp, operation, traits, kind);
     const AccessRecord now_record = record_of<kShared>(GlobalCells::with_lane(record, 0));
     ordered_ = 0;
+    if (check_row<kShared>(traits, bytes, record, now_record, touched, old)) return;
     for (uint32_t remaining = touched.lanes; remaining != 0; remaining &= remaining - 1) {
       const auto lane = static_cast<unsigned>(__builtin_ctz(remaining));
       const uint64_t at = touched.at[lane];
@@ -746,19 +762,14 @@ class KernelRaces::OfBlock : public BlockHooks {
       const uint32_t step = 1u << shift, count = bytes >> shift;
       if (kind == AccessKind::kLoad) {
         for (uint32_t i = 0; i < count; ++i, ++cell, now.at += step) {
-          // The most frequent case: a word that is only read, for the first time or in order.
-          const bool is_new = cell->first_read == 0 || cell->first_read >> 5 == ordered_;
-          if (is_new && (cell->written | cell->last_read) == 0) {
-            cell->first_read = now.id;
-          } else {
-            load<kShared>(cell, &now);
-            if (continues && traits.access != AccessKind::kCopy) observe<kShared>(*cell, now, step);
-          }
+          if (!continues && loads_in_order(cell, now.id)) continue;
+          load<kShared>(cell, &now);
+          if (continues && traits.access != AccessKind::kCopy) observe<kShared>(*cell, now, step);
         }
         continue;
       }
       const bool is_known = kind != AccessKind::kCopy && is_valid(kSpace, at, bytes);
-      const unsigned char* before = old + size_t{kMostBytes} * lane;
+      const unsigned char* before = old + size_t{bytes} * lane;
       // A cas that changes nothing counts as a load, since a cas that fails stores nothing.
       if (traits.is_cas && is_known && std::memcmp(before, memory_at(kSpace, at), bytes) == 0) {
         for (uint32_t i = 0; i < count; ++i, now.at += step) {
@@ -767,7 +778,9 @@ class KernelRaces::OfBlock : public BlockHooks {
         }
         continue;
       }
+      const bool overwrites = is_weak_store && keeps_no_values<kShared>();
       for (uint32_t i = 0; i < count; ++i, now.at += step) {
+        if (overwrites && stores_in_order(cell + i, now.id)) continue;
         const uint32_t first =
             is_known ? first_difference(before + i * step, memory_at(kSpace, now.at), step) : 0;
         store<kShared>(cell + i, &now, first, step);
@@ -777,6 +790,81 @@ class KernelRaces::OfBlock : public BlockHooks {
                      continues && kind == AccessKind::kAtomic);
       }
     }
+  }
+  // Checks weak accesses of all lanes to adjacent words of one page, the most frequent case.
+  // Returns false, without effect, for other accesses.
+  template <bool kShared>
+  bool check_row(const Traits& traits, uint32_t bytes, uint32_t record,
+                 const AccessRecord& now_record, const Touched& touched, const unsigned char* old) {
+    constexpr Space kSpace = kShared ? Space::kShared : Space::kGlobal;
+    constexpr uint32_t kWordBytes = 1u << RaceCells::kWord;
+    const AccessKind kind = traits.access;
+    if (traits.is_strong() || (kind != AccessKind::kLoad && kind != AccessKind::kStore) ||
+        !is_row(touched, bytes)) {
+      return false;
+    }
+    const uint64_t begin = touched.at[0];
+    const uint32_t size = 32 * bytes;
+    if ((begin & (bytes - 1)) != 0 || bytes < kWordBytes || !is_valid(kSpace, begin, size) ||
+        (!kShared && !GlobalCells::is_in_one_page(begin, size))) {
+      return false;
+    }
+    unsigned shift = RaceCells::kWord;
+    RaceCell* cell;
+    if constexpr (kShared) {
+      cell = memory_->shared_cells_.at(begin, shift);
+      shift = memory_->shared_cells_.shift();
+    } else {
+      cell = all_.cells_.at(begin, &shift);
+    }
+    if (shift != RaceCells::kWord) return false;
+    const bool overwrites = keeps_no_values<kShared>();
+    const auto words_shift = static_cast<unsigned>(__builtin_ctz(bytes / kWordBytes));
+    for (uint32_t i = 0; i < size / kWordBytes; ++i, ++cell) {
+      const uint32_t lane = i >> words_shift;
+      const uint32_t id = GlobalCells::with_lane(record, static_cast<int>(lane));
+      if (kind == AccessKind::kLoad ? loads_in_order(cell, id)
+                                    : overwrites && stores_in_order(cell, id)) {
+        continue;
+      }
+      Now now{&now_record, id, lane, begin + i * kWordBytes};
+      if (kind == AccessKind::kLoad) {
+        load<kShared>(cell, &now);
+      } else {
+        const uint32_t first =
+            first_difference(old + i * kWordBytes, memory_at(kSpace, now.at), kWordBytes);
+        store<kShared>(cell, &now, first, kWordBytes);
+      }
+    }
+    return true;
+  }
+  // Returns whether an access number is 0, or known to be ordered before the current operation.
+  bool is_known_before(uint32_t id) const { return id == 0 || id >> 5 == ordered_; }
+  // Records a load of a cell whose accesses are known to be ordered before the load. Returns false,
+  // without effect, for other cells.
+  bool loads_in_order(RaceCell* cell, uint32_t id) const {
+    if ((cell->also_written | cell->last_read) != 0 || !is_known_before(cell->written)) {
+      return false;
+    }
+    if (is_known_before(cell->first_read)) {
+      cell->first_read = id;
+      return true;
+    }
+    return !of_lanes_ && cell->first_read >> 5 == id >> 5;  // another lane of this operation
+  }
+  // Returns whether neither stores of one value nor observations of writes are recorded.
+  template <bool kShared>
+  bool keeps_no_values() {
+    return same_value<kShared>().empty() && observers<kShared>().is_empty();
+  }
+  // Like loads_in_order(), for a weak store. Requires keeps_no_values().
+  bool stores_in_order(RaceCell* cell, uint32_t id) const {
+    if ((cell->also_written | cell->last_read) != 0 || !is_known_before(cell->written) ||
+        !is_known_before(cell->first_read)) {
+      return false;
+    }
+    *cell = {id, 0, 0, 0};
+    return true;
   }
   template <bool kShared>
   uint64_t location(uint64_t at) const {
@@ -1068,13 +1156,18 @@ class KernelRaces::OfBlock : public BlockHooks {
     }
     if (record.time == AccessRecord::kPending) return false;
     // Only the order of the two reads matters here, not the level of a conflict.
+    bool is_before;
     if (record.launch != all_.launch_) {
-      return judge_launches(record, *now.record, false).kind == RaceVerdict::kOrdered;
+      is_before = judge_launches(record, *now.record, false).kind == RaceVerdict::kOrdered;
+    } else if (record.block == number_ && record.warp == now.record->warp) {
+      is_before = order_.lane_has_acquired(record.warp, now.lane, read & 31, record.time);
+      if (of_lanes_) return is_before;
+    } else {
+      is_before = order_.has_acquired(now.record->warp, record.block, record.warp, record.time);
     }
-    if (record.block == number_ && record.warp == now.record->warp) {
-      return order_.lane_has_acquired(record.warp, now.lane, read & 31, record.time);
-    }
-    return order_.has_acquired(now.record->warp, record.block, record.warp, record.time);
+    // An access by the async proxy also needs a fence, so that the order alone does not suffice.
+    if (is_before && !now.record->is_async()) ordered_ = read >> 5;
+    return is_before;
   }
   size_t num_readers() const { return size_t{kMostWarps} * block_.cluster->size(); }
   void add_reader(Readers* all, uint32_t id, const Now& now) {

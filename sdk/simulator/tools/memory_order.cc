@@ -6,10 +6,10 @@
 
 namespace kernkit::simulator::ptx {
 
-void BlockOrder::start(uint64_t block, uint64_t cluster, bool lanes) {
+void BlockOrder::start(uint64_t block, uint64_t cluster, size_t warps, bool lanes) {
   block_ = block;
   cluster_ = cluster;
-  for (unsigned w = 0; w < kMostWarps; ++w) {
+  for (size_t w = 0; w < warps; ++w) {
     strict_[w] = {};
     strict_[w].block = block;
     strict_[w].times[w] = 1;

@@ -108,9 +108,10 @@ class LaunchOrder {
 class BlockOrder {
  public:
   explicit BlockOrder(LaunchOrder& all) : all_(all) {}
-  /// Starts a block of the cluster `cluster`. `lanes`: whether only __syncwarp() and barriers order
-  /// the lanes of a warp.
-  void start(uint64_t block, uint64_t cluster, bool lanes);
+  /// Starts a block of `warps` warps, of the cluster `cluster`. All blocks of the launch have the
+  /// same number of warps. `lanes`: whether only __syncwarp() and barriers order the lanes of a
+  /// warp.
+  void start(uint64_t block, uint64_t cluster, size_t warps, bool lanes);
 
   uint32_t time(unsigned warp) const { return strict_[warp].times[warp]; }
   void tick(unsigned warp) {
