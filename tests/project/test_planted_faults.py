@@ -21,7 +21,7 @@ if __name__ == "__main__":
 from kernkit.commands import sanitize  # noqa: E402
 from kernkit.simulator.program import run_with_tools  # noqa: E402
 
-SOURCES = ("shared_memory.cu", "global_memory.cu", "locks.cu", "streams.cu", "repairs.cu")
+SOURCES = ("shared_memory.cu", "global_memory.cu", "locks.cu", "streams.cu", "graphs.cu", "repairs.cu")
 FOLDER, PAGE = ROOT / "tests/faults/tools", ROOT / "docs/planted-faults.md"
 RUNTIME = ROOT / "build/release/kernkit_cudart/libcudart.so.13"
 CALL = re.compile(r'^FAULT\((\w+),\s*((?:"[^"]*"[,\s]*)+)\)', re.MULTILINE)
