@@ -43,6 +43,10 @@ OUT_OF_BOUNDS = {"BoundsBug", "NbrBoundsBug", "NborBoundsBug", "ExcessThreadsBug
 UNINITIALISED = {"UninitializedBug"}
 
 
+# {kind of bug: the member of Row with the findings of the kind's tool}
+MEMBER_OF_KIND = {**dict.fromkeys(RACES, "races"), **dict.fromkeys(OUT_OF_BOUNDS, "invalid"), **dict.fromkeys(UNINITIALISED, "uninitialised")}
+
+
 def kinds_of_indigo3(name: str) -> Set[str]:
     """Returns the bugs in the name of an Indigo3 program, as in {"SyncBug"} for
     "PR_CUDA_Pull_FloatType_NoRaceBug_SyncBug"."""

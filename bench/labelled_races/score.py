@@ -3,7 +3,7 @@
 
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
-from labels import Label, kinds_of_indigo3
+from labels import MEMBER_OF_KIND, Label, kinds_of_indigo3
 
 
 class Row(NamedTuple):
@@ -14,6 +14,9 @@ class Row(NamedTuple):
     text: str  # first finding of racecheck, or the reason why there is no result
     seconds: float  # time of the run [s]
     uninitialised: Optional[bool] = None  # whether initcheck has a finding; None if the tool is off
+    # Counts of a log of the program's accesses, for each of the three members of findings; None without a log. The counts
+    # are words with unordered accesses, accesses outside of allocations, and loads of words that nothing has written.
+    logged: Optional[Dict[str, int]] = None
 
 
 class Score(NamedTuple):
@@ -46,8 +49,11 @@ def has_finding(row: Row) -> bool:
 
 def kinds_as_markdown(rows: List[Row]) -> List[str]:
     """Returns the lines of a table with a row for each kind of bug in Indigo3's programs: the number of programs, and
-    the numbers of programs with a finding of each tool. A program with several bugs counts in several rows."""
-    lines = ["", "| kind | programs | racecheck | memcheck | initcheck | no finding |", "|---|---|---|---|---|---|"]
+    the numbers of programs with a finding of each tool. A program with several bugs counts in several rows. If the kind
+    has a tool, and the tool has no finding, the bug is missed, or not triggered if the log of the program's accesses
+    has no access of the kind."""
+    lines = ["", "| kind | programs | racecheck | memcheck | initcheck | no finding | not triggered | missed |",
+             "|---|---|---|---|---|---|---|---|"]  # fmt: skip
     of_kind: Dict[str, List[Row]] = {}
     for row in rows:
         for kind in kinds_of_indigo3(row.program) or {"none"}:
@@ -55,7 +61,11 @@ def kinds_as_markdown(rows: List[Row]) -> List[str]:
     for kind, programs in sorted(of_kind.items()):
         counts = [sum(getattr(row, name) is True for row in programs) for name in ("races", "invalid", "uninitialised")]
         silent = sum(not has_finding(row) for row in programs)
-        lines.append(f"| {kind} | {len(programs)} | {' | '.join(map(str, counts))} | {silent} |")
+        member = MEMBER_OF_KIND.get(kind)
+        without = [row for row in programs if member is not None and getattr(row, member) is not True]
+        untriggered = sum(row.logged is not None and row.logged[str(member)] == 0 for row in without)
+        last = "no tool | no tool" if member is None else f"{untriggered} | {len(without) - untriggered}"
+        lines.append(f"| {kind} | {len(programs)} | {' | '.join(map(str, counts))} | {silent} | {last} |")
     return lines
 
 

@@ -52,12 +52,16 @@ def test_kinds_of_bugs(suites):
     """A program of Indigo3 with several kinds of bugs counts for each kind. A finding of any tool in a clean program is
     a false alarm."""
     labels, score, _ = suites
-    row = lambda name, *found: score.Row(name, labels.label_of_indigo3(name), *found[:2], "k: Race", 1.0, found[2])  # noqa: E731
-    rows = [row("BFS_RaceBug_NoBoundsBug", True, False, False), row("MIS_UninitializedBug_RaceBug", False, False, True),
+    row = lambda name, *found, logged=None: score.Row(name, labels.label_of_indigo3(name), *found[:2], "k: Race", 1.0, found[2], logged)  # noqa: E731
+    log = {"races": 0, "invalid": 0, "uninitialised": 4}
+    rows = [row("BFS_RaceBug_NoBoundsBug", True, False, False), row("MIS_UninitializedBug_RaceBug", False, False, True, logged=log),
             row("CC_NoRaceBug", False, False, True), row("TC_NoRaceBug", False, False, False), row("PR_LivelockBug", False, False, False)]  # fmt: skip
     assert score.score_of(rows)[:8] == (2, 1, 2, 1, 0, 0, 1, 1)
     text = score.as_markdown([({"suite": "indigo3", "arguments": "", "level": "error", "seeds": 1}, rows)])
-    assert "| RaceBug | 2 | 1 | 0 | 1 | 0 |\n" in text and "| none | 2 | 0 | 0 | 1 | 1 |\n" in text and "| LivelockBug | 1 | 0 | 0 | 0 | 1 |" in text
+    assert "| RaceBug | 2 | 1 | 0 | 1 | 0 | 1 | 0 |\n| UninitializedBug | 1 | 0 | 0 | 1 | 0 | 0 | 0 |\n" in text
+    assert "| LivelockBug | 1 | 0 | 0 | 0 | 1 | no tool | no tool |\n" in text and "| none | 2 | 0 | 0 | 1 | 1 | no tool | no tool |\n" in text
+    missed = [row("CC_NbrBoundsBug", True, False, False, logged=logged) for logged in (None, log, {**log, "invalid": 1})]
+    assert score.kinds_as_markdown(missed)[-1] == "| NbrBoundsBug | 3 | 3 | 0 | 0 | 0 | 1 | 2 |"
     assert "- indigo3: CC_NoRaceBug: reported: k: Race" in text and "- indigo3: MIS_UninitializedBug_RaceBug: missed" in text
 
 
@@ -86,3 +90,5 @@ def test_results_are_those_of_their_rows(root, suites):
         rows = [score.Row(**{**row, "label": labels.Label(**row["label"])}) for row in result["rows"]]
         assert [row.program for row in rows if row.label != label_of(row.program)] == []
         assert score.as_markdown([(result["context"], rows)]).splitlines()[2] in page, file
+        if result["context"]["suite"] == "indigo3":
+            assert "\n".join(score.kinds_as_markdown(rows)[1:]) in page, file

@@ -75,6 +75,31 @@ TEST_F(PtxRaces, StoreAfterALoad) {
   EXPECT_EQ(races(twice + kBarrier + "st.shared.u32 [%mine], %i;"), "none");
 }
 
+// The lanes of warp 0 store adjacent elements of 8 bytes, and warp 1 loads words.
+TEST_F(PtxRaces, WordsOfAdjacentElements) {
+  const std::string store =
+      "mad.lo.u32 %r3, %i, 8, %first;\ncvt.u64.u32 %y1, %i;\n.loc 1 5 3\n"
+      "@%lower st.shared.u64 [%r3], %y1;\n";
+  const std::string load = ".loc 1 7 3\n@!%lower ld.shared.u32 %r4, [%other";
+  const std::string end = " (raced.cu:5), with no barrier between that orders them";
+  const std::string start = "32: raced: block [0, 0, 0], thread [32, 0, 0]: Race reported between ";
+  EXPECT_EQ(races(store + load + "];"),
+            start +
+                "Read access at byte 124 of shared memory (raced.cu:7) and Write access by "
+                "thread [15, 0, 0]" +
+                end);
+  EXPECT_EQ(races(store + load + "+128];"),
+            start +
+                "Read access at byte 252 of shared memory (raced.cu:7) and Write access by "
+                "thread [31, 0, 0]" +
+                end);
+  EXPECT_EQ(races(store + kBarrier + load + "];"), "none");
+  // Stores after loads of each word, and a second store of each lane.
+  const std::string again = store + kBarrier + load + "];\n" + kBarrier + store + store;
+  EXPECT_EQ(races(again), "none");
+  EXPECT_NE(races(again + load + "];").find("by thread [15, 0, 0]" + end), std::string::npos);
+}
+
 // All threads write one word and read the word: an error only if the values differ.
 TEST_F(PtxRaces, StoresOfOneValue) {
   const std::string same =
