@@ -838,15 +838,15 @@ class KernelRaces::OfBlock : public BlockHooks {
     }
     return true;
   }
-  // Returns whether an access number is 0, or known to be ordered before the current operation.
-  bool is_known_before(uint32_t id) const { return id == 0 || id >> 5 == ordered_; }
-  // Records a load of a cell whose accesses are known to be ordered before the load. Returns false,
+  // Returns whether `id` is 0, or an access of the record ordered_.
+  bool is_before_now(uint32_t id) const { return id == 0 || id >> 5 == ordered_; }
+  // Records a load of a cell if is_before_now() holds for all accesses of the cell. Returns false,
   // without effect, for other cells.
   bool loads_in_order(RaceCell* cell, uint32_t id) const {
-    if ((cell->also_written | cell->last_read) != 0 || !is_known_before(cell->written)) {
+    if ((cell->also_written | cell->last_read) != 0 || !is_before_now(cell->written)) {
       return false;
     }
-    if (is_known_before(cell->first_read)) {
+    if (is_before_now(cell->first_read)) {
       cell->first_read = id;
       return true;
     }
@@ -859,8 +859,8 @@ class KernelRaces::OfBlock : public BlockHooks {
   }
   // Like loads_in_order(), for a weak store. Requires keeps_no_values().
   bool stores_in_order(RaceCell* cell, uint32_t id) const {
-    if ((cell->also_written | cell->last_read) != 0 || !is_known_before(cell->written) ||
-        !is_known_before(cell->first_read)) {
+    if ((cell->also_written | cell->last_read) != 0 || !is_before_now(cell->written) ||
+        !is_before_now(cell->first_read)) {
       return false;
     }
     *cell = {id, 0, 0, 0};
