@@ -2,12 +2,14 @@
 """Runs the unmodified tests of a package that compiles CUDA kernels, in the simulator, and counts their outcomes.
 
     python bench/client_suites numba numba.cuda.tests --settings numba-cuda/testing/pytest.ini --out numba.json
+    python bench/client_suites flashinfer flashinfer/tests --settings flashinfer/pytest.ini --out flashinfer.json \\
+        --file utils/test_norm.py --file attention/test_rope.py --together 100
 
-A seed draws tests from all tests that pytest collects, before the first test runs. A test is a process of its own,
-pytest under `kernkit run`, with a time limit. `--together N` runs up to N tests of a file in one process. A test that
-neither passes nor is skipped in that process runs once more, in a process of its own, and the second ending counts. The
-JSON file is written after each process: a second run with the same file continues. The Markdown table is printed at the
-end.
+A seed draws tests from all tests that pytest collects, before the first test runs; with `--file`, from the tests of
+each named file. A test is a process of its own, pytest under `kernkit run`, with a time limit. `--together N` runs up
+to N tests of a file in one process. A test that neither passes nor is skipped in that process runs once more, in a
+process of its own, and the second ending counts. The JSON file is written after each process: a second run with the
+same file continues, and may name further files of tests. The Markdown table is printed at the end.
 """
 
 import argparse
@@ -31,14 +33,15 @@ from limited_run import run_with_limit  # noqa: E402
 from rows import processor  # noqa: E402
 
 # For each client, the package whose version is recorded.
-DISTRIBUTIONS = {"numba": "numba-cuda", "cupy": "cupy-cuda13x", "triton": "triton", "cuda.core": "cuda-core"}
+DISTRIBUTIONS = {"numba": "numba-cuda", "cupy": "cupy-cuda13x", "triton": "triton", "cuda.core": "cuda-core",
+                 "flashinfer": "flashinfer-python"}  # fmt: skip
 # The last option discards `addopts` of the package's settings, which could select other tests.
 PYTEST = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:warnings", "--no-header", "-o", "addopts="]
 
 
 def command(options, *words):
     """Returns the command line that runs pytest with these arguments in the simulator."""
-    runtime = ["--runtime", str(options.runtime)] if options.runtime else []
+    runtime = ["--runtime", str(options.runtime.resolve())] if options.runtime else []
     settings = ["-c", str(options.settings.resolve())] if options.settings else []
     return [sys.executable, "-m", "kernkit", "run", *runtime, *options.run_options, sys.executable, *PYTEST, *settings, *words]
 
@@ -56,14 +59,27 @@ def selection(options, file=""):
 
 
 def collect(options):
-    """Returns the sorted names of all tests. The file in a name is relative to the folder or module of the tests."""
-    words = ["--collect-only", "--continue-on-collection-errors", *selection(options)]
+    """Returns {file: sorted names of its tests} of the files of --file, or {"": names of all tests}. The file in a name is
+    relative to the folder or module of the tests."""
+    files = [word for file in options.files or [""] for word in selection(options, file)]
+    words = ["--collect-only", "--continue-on-collection-errors", *files]
     done = subprocess.run(command(options, *words), cwd=options.cwd, env=environment(), capture_output=True, text=True)
     lines = [line for line in done.stdout.splitlines() if ".py::" in line.split("[")[0] and not line.startswith(("ERROR", "FAILED"))]
-    if not lines:
-        sys.exit(f"{options.tests}: pytest collects no test\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
-    folder = os.path.commonpath([os.path.dirname(line.split("::")[0]) for line in lines])
-    return sorted({line[len(folder) :].lstrip("/") for line in lines})
+    if options.files:
+        names = {file: sorted({file + line[line.index("::") :] for line in lines if f"/{line}".partition("::")[0].endswith(f"/{file}")})
+                 for file in options.files}  # fmt: skip
+    else:
+        folder = os.path.commonpath([os.path.dirname(line.split("::")[0]) for line in lines] or [""])
+        names = {"": sorted({line[len(folder) :].lstrip("/") for line in lines})}
+    empty = [str(options.tests / file) for file, of_file in names.items() if not of_file]
+    if empty:
+        sys.exit(f"{', '.join(empty)}: pytest collects no test\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+    return names
+
+
+def draw(names, options):
+    """Returns the tests that the seed draws."""
+    return random.Random(options.seed).sample(names, min(options.count, len(names)))
 
 
 def run_process(options, names, limit, *words):
@@ -110,11 +126,21 @@ def groups(names, size):
     return [of_file[i : i + size] for of_file in by_file.values() for i in range(0, len(of_file), size)]
 
 
+def continues(previous, context):
+    """Returns whether a run continues a previous run. The run may name further files of tests."""
+    if "files" in previous and "files" in context:
+        counts = {"files": None, "collected": None}
+        return {**previous, **counts} == {**context, **counts}
+    return previous == context
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False)
     parser.add_argument("client", choices=DISTRIBUTIONS)
     parser.add_argument("tests", type=pathlib.Path, help="folder or module of the tests")
     parser.add_argument("--settings", type=pathlib.Path, metavar="FILE", help="the package's settings file of pytest, such as pytest.ini")
+    parser.add_argument("--file", dest="files", action="append", default=[], metavar="FILE",
+                        help="file below the folder of the tests; with several files, --count tests of each file are drawn")  # fmt: skip
     parser.add_argument("--count", type=int, default=500, help="number of tests that are drawn (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="seed by which the tests are drawn (default: %(default)s)")
     parser.add_argument("--limit", type=float, default=60, metavar="S", help="time limit of a test in seconds (default: %(default)s)")
@@ -126,15 +152,21 @@ def main():
                         help="option that is passed to kernkit run")  # fmt: skip
     options = parser.parse_args()
     options.cwd = options.settings.resolve().parent if options.settings else None
-    names = collect(options)
-    drawn = random.Random(options.seed).sample(names, min(options.count, len(names)))
+    by_file = collect(options)
+    names = [name for of_file in by_file.values() for name in of_file]
+    drawn = [name for of_file in by_file.values() for name in draw(of_file, options)]
     context = {"client": options.client, "version": importlib.metadata.version(DISTRIBUTIONS[options.client]), "collected": len(names),
                "seed": options.seed, "limit_s": options.limit, "together": options.together, "processor": processor()}  # fmt: skip
+    if options.files:
+        context["files"] = {file: len(of_file) for file, of_file in by_file.items()}
     results = {}
     if options.out.exists():
         record = json.loads(options.out.read_text())
-        if record["context"] != context:
+        if not continues(record["context"], context):
             parser.error(f"{options.out} is the record of another run: {record['context']}; name another file")
+        if options.files:
+            context["files"] = {**record["context"]["files"], **context["files"]}
+            context["collected"] = sum(context["files"].values())
         results = record["results"]
     lock = threading.Lock()
 

@@ -3,7 +3,7 @@
 
 import collections
 import re
-from typing import Any, Dict, NamedTuple, Optional
+from typing import Any, Dict, List, NamedTuple, Optional
 
 PASSED, SKIPPED, UNSUPPORTED, FAILED, CRASHED, TIMED_OUT = "passed", "skipped", "unsupported", "failed", "crashed", "timed out"
 # The kind of a test that inspects machine code, or that requires a library with machine code only.
@@ -65,6 +65,16 @@ def row(context: Dict[str, Any], endings: Dict[str, Ending]) -> str:
     return f"| {context['client']} {context['version']} | " + " | ".join(str(counts[kind]) for kind in KINDS) + " |"
 
 
+def file_rows(context: Dict[str, Any], endings: Dict[str, Ending]) -> List[str]:
+    """Returns the lines of a Markdown table with a row for each file of --file: the number of tests in the file, and
+    the number of tests of each kind."""
+    lines = ["| file | tests | " + " | ".join(KINDS) + " |", "|" + "---|" * (2 + len(KINDS))]
+    for file, collected in context["files"].items():
+        counts = collections.Counter(ending.kind for name, ending in endings.items() if name.startswith(f"{file}::"))
+        lines.append(f"| {file} | {collected:,} | " + " | ".join(str(counts[kind]) for kind in KINDS) + " |")
+    return lines
+
+
 def read_record(record: Dict[str, Any]) -> Dict[str, Ending]:
     """Returns the ending of each test in a record that the program wrote."""
     return {name: Ending(result["ending"], result["reason"]) for name, result in record["results"].items()}
@@ -78,6 +88,7 @@ def table(context: Dict[str, Any], endings: Dict[str, Ending]) -> str:
         f"{context['client']} {context['version']}: {len(endings)} of {context['collected']} tests, drawn by seed {context['seed']}, "
         f"{context['limit_s']:g} s each, {context['processor']}.", "",
         "| package | " + " | ".join(KINDS) + " |", "|" + "---|" * (1 + len(KINDS)), row(context, endings), "",
+        *([*file_rows(context, endings), ""] if "files" in context else []),
         f"Passed: {counts[PASSED]} of {considered} tests that the package does not skip and that need no machine code.", "",
     ]  # fmt: skip
     by_reason = collections.defaultdict(list)

@@ -84,6 +84,26 @@ def test_a_seed_draws_and_a_second_run_continues(run_suite, tmp_path):
     assert [row["seconds"] for name, row in second["results"].items() if name != lost] == [-1, -1]
 
 
+@pytest.mark.all
+def test_a_second_run_adds_a_file(run_suite, tmp_path):
+    files = ["--file", "test_one.py", "--file", "deeper/test_two.py"]
+    run_suite(tmp_path / "numba_tests", "--count", "1", "--seed", "5", *files[2:])
+    printed, record = run_suite(tmp_path / "numba_tests", "--count", "1", "--seed", "5", *files[:2])
+    assert record["context"]["files"] == {"deeper/test_two.py": 1, "test_one.py": len(ENDINGS)}
+    assert record["context"]["collected"] == 1 + len(ENDINGS)
+    assert [name.split("::")[0] for name in record["results"]] == ["deeper/test_two.py", "test_one.py"]
+    assert "\n| deeper/test_two.py | 1 |" in printed and f"\n| test_one.py | {len(ENDINGS)} |" in printed
+
+
+def test_files_have_rows(root, monkeypatch):
+    monkeypatch.syspath_prepend(str(root / "bench/client_suites"))
+    from endings import Ending, file_rows
+
+    endings = {"a/test_a.py::test_1": Ending("passed"), "a/test_a.py::test_2": Ending("failed"), "test_a.py::test_1": Ending("passed")}
+    rows = file_rows({"files": {"a/test_a.py": 1200, "test_b.py": 3}}, endings)
+    assert rows[2:] == ["| a/test_a.py | 1,200 | 1 | 0 | 0 | 0 | 1 | 0 | 0 |", "| test_b.py | 3 | 0 | 0 | 0 | 0 | 0 | 0 | 0 |"]
+
+
 @pytest.mark.parametrize("client", ["triton", "numba", "cupy", "cuda_core"])
 def test_the_page_has_the_counts_of_the_record(root, monkeypatch, client):
     monkeypatch.syspath_prepend(str(root / "bench/client_suites"))

@@ -85,6 +85,15 @@ def test_the_assembler_passes_ptx_on(tmp_path):
     assert (result.returncode, result.stderr) == (1, "ptxas of kernkit: expected FILE.ptx -o FILE\n")
 
 
+def test_the_launcher_of_nvcc_replaces_machine_code_by_ptx(tmp_path):
+    settings = clients.settings(tmp_path, tmp_path / "driver/libcuda.so.1", {"FLASHINFER_NVCC_LAUNCHER": "env A=1"})
+    command = f"{settings['FLASHINFER_NVCC_LAUNCHER']} sh -c 'echo $A; printf \"%s\\n\" \"$@\"' nvcc"
+    given = "-gencode=arch=compute_80,code=sm_80 -gencode=arch=compute_90a,code=sm_90a -gencode=arch=compute_80,code=compute_80 '-DA=\"b c\"'"
+    result = subprocess.run(["sh", "-c", f"{command} {given}"], capture_output=True, text=True, check=True)
+    assert result.stdout.splitlines() == ["1", "-gencode=arch=compute_80,code=compute_80", "-gencode=arch=compute_90a,code=compute_90a",
+                                          "-gencode=arch=compute_80,code=compute_80", '-DA="b c"']  # fmt: skip
+
+
 def test_a_gpu_of_the_machine_is_reported(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(program, "GPUS", tmp_path / "gpus")
     program.report_gpu()

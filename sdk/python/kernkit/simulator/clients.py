@@ -38,6 +38,20 @@ if [ -z "$input" ] || [ -z "$output" ]; then
 fi
 exec cp "$input" "$output"
 """
+# A script before the command of nvcc in FlashInfer's build files: nvcc writes PTX instead of machine code.
+NVCC_LAUNCHER = """\
+#!/bin/sh
+for word; do
+  shift
+  case $word in
+    -gencode=arch=compute_*,code=sm_*)
+      architecture=${word#-gencode=arch=} architecture=${architecture%%,*}
+      word=-gencode=arch=$architecture,code=$architecture;;
+  esac
+  set -- "$@" "$word"
+done
+exec "$@"
+"""
 
 
 def is_python(program: str) -> bool:
@@ -49,29 +63,30 @@ def is_python(program: str) -> bool:
     return first.startswith(b"#!") and b"python" in first
 
 
-def write_assembler(folder: pathlib.Path) -> pathlib.Path:
-    """Writes PTXAS to the file ptxas in the folder, unless the file has this content. Returns the path of the file."""
-    path = folder / "ptxas"
-    if not path.is_file() or path.read_text() != PTXAS:
-        folder.mkdir(parents=True, exist_ok=True)
+def write_script(path: pathlib.Path, text: str) -> str:
+    """Writes the executable file `path`, unless the file has this text. Returns the path."""
+    if not path.is_file() or path.read_text() != text:
+        path.parent.mkdir(parents=True, exist_ok=True)
         # The file is complete before it is renamed, so that other processes see the whole file.
-        partial = folder / f"ptxas.{os.getpid()}"
-        partial.write_text(PTXAS)
+        partial = path.with_name(f"{path.name}.{os.getpid()}")
+        partial.write_text(text)
         partial.chmod(0o755)
         os.replace(partial, path)
-    return path
+    return str(path)
 
 
 def settings(folder: pathlib.Path, driver: Optional[pathlib.Path], environment: Mapping[str, str]) -> Dict[str, str]:
     """Returns the environment variables of a run: folders for caches below `folder` and, if the run has a `driver`
-    (libcuda.so.1), the assembler PTXAS. If `environment` names a cache folder, the run uses its subfolder kernkit
-    instead."""
+    (libcuda.so.1), the scripts PTXAS and NVCC_LAUNCHER. If `environment` names a cache folder, the run uses its subfolder
+    kernkit instead."""
     variables = {}
     for name, private in CACHES.items():
         folder_name = environment.get(name)
         variables[name] = str(pathlib.Path(folder_name) / "kernkit" if folder_name else folder / "caches" / private)
     variables["CUPY_COMPILE_WITH_PTX"] = "1"
     if driver:
-        assembler = str(write_assembler(folder))
+        assembler = write_script(folder / "ptxas", PTXAS)
         variables.update(TRITON_PTXAS_PATH=assembler, TRITON_PTXAS_BLACKWELL_PATH=assembler, TRITON_LIBCUDA_PATH=str(driver.parent))
+        launcher = write_script(folder / "nvcc_launcher", NVCC_LAUNCHER)
+        variables["FLASHINFER_NVCC_LAUNCHER"] = " ".join(filter(None, [launcher, environment.get("FLASHINFER_NVCC_LAUNCHER")]))
     return variables
