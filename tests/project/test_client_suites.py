@@ -114,3 +114,12 @@ def test_the_page_has_the_counts_of_the_record(root, monkeypatch, client):
     assert endings.row(record["context"], endings.read_record(record)) in page
     assert len(record["results"]) == 500 and record["context"]["limit_s"] == 60
     assert f"{record['context']['collected']:,}" in page
+
+
+def test_the_page_has_the_files_of_the_record(root, monkeypatch):
+    monkeypatch.syspath_prepend(str(root / "bench/client_suites"))
+    import endings
+
+    record = json.loads((root / "bench/results/client_suites/flashinfer.json").read_text())
+    page = (root / "docs/pytorch-without-a-gpu.md").read_text()
+    assert "\n".join(endings.file_rows(record["context"], endings.read_record(record))) in page
