@@ -450,6 +450,20 @@ TEST_F(PtxAsyncMistakes, LanesThatAPhaseOrders) {
         64);
 }
 
+// Each warp that arrives at a barrier and then waits at the barrier with the same count arrives
+// twice: two of four warps complete the barrier. FlashInfer's epilogue of sm_90 attention does so.
+TEST_F(PtxAsyncMistakes, ArrivalBeforeAWaitAtOneBarrier) {
+  check({{10, "st.shared.u32 [%own], %i;"},
+         {11, ""},
+         {12, "bar.sync 1, 128;"},
+         {13, "xor.b32 %r2, %i, 96;\nmad.lo.u32 %r2, %r2, 16, %s;\nld.shared.u32 %r1, [%r2];"},
+         {14, kKeepOwn}},
+        {{"an arrival before the wait",
+          {{11, "bar.arrive 1, 128;"}},
+          kRacecheck,
+          "with no barrier between that orders them"}});
+}
+
 TEST_F(PtxAsyncMistakes, LappedWaiter) {
   const std::string arrive =
       "setp.ne.u32 %p2, %i, 32;\n@!%p2 mbarrier.arrive.shared::cta.b64 %state, [%b];";
