@@ -10,6 +10,10 @@ namespace kernkit::simulator {
 struct TensorMap {
   static constexpr uint32_t kMagic = 0x4b4b544d;
   static constexpr int kMostDimensions = 5;
+  static constexpr uint8_t kZeros = 0, kNans = 1;  // values of CUtensorMapFloatOOBfill
+  // Every 16 bits of an element outside of the tensor with kNans. NVIDIA's documentation leaves the
+  // bits open; these are a NaN of float16, bfloat16, float32, tf32 and float64.
+  static constexpr uint16_t kNanBits = 0x7ff7;
 
   uint32_t magic = kMagic;
   uint8_t type = 0;        // value of CUtensorMapDataType
@@ -25,12 +29,20 @@ struct TensorMap {
   uint64_t strides[kMostDimensions - 1] = {};
   uint16_t box[kMostDimensions] = {};   // sizes of the box [elements]
   uint8_t steps[kMostDimensions] = {};  // traversal strides [elements]
+  uint8_t fill = kZeros;                // value of elements outside of the tensor: kZeros or kNans
   uint8_t reserved = 0;
 
   /// Returns the number of elements that a copy transfers in a dimension.
   uint32_t elements(int dimension) const {
     return (uint32_t{box[dimension]} + steps[dimension] - 1) / steps[dimension];
   }
+  /// Returns whether elements are floating-point numbers, which kNans requires.
+  bool has_floats() const { return is_float(type); }
+  /// Returns whether a value of CUtensorMapDataType is a floating-point type: FLOAT16 to
+  /// TFLOAT32_FTZ.
+  static constexpr bool is_float(uint32_t type) { return type >= 6 && type <= 12; }
+  /// Returns whether a load rounds elements to tf32: TFLOAT32 and TFLOAT32_FTZ.
+  bool rounds_to_tf32() const { return type == 11 || type == 12; }
   /// Returns whether every field has a value that a copy needs.
   bool is_complete() const {
     bool complete = true;

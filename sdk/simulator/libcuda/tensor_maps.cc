@@ -57,8 +57,15 @@ cudaError_t check_kinds(const Tiled& all) {
         "swizzle: only swizzles of 32, 64 and 128 bytes with units of 16 bytes are "
         "supported");
   }
-  if (all.fill != CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) {
-    return unsupported("oobFill: only CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE is supported");
+  if (all.fill < CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE ||
+      all.fill > CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA) {
+    return invalid("oobFill: unknown value " + std::to_string(all.fill));
+  }
+  if (all.fill == CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA &&
+      !TensorMap::is_float(all.type)) {
+    return invalid(
+        "oobFill: CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA requires a floating-point "
+        "tensorDataType; found integers");
   }
   return cudaSuccess;
 }
@@ -87,6 +94,7 @@ cudaError_t encode(CUtensorMap* to, const Tiled& all) {
   map.dimensions = static_cast<uint8_t>(all.dimensions);
   map.swizzle = static_cast<uint8_t>(all.swizzle);
   map.element_bytes = kElementBytes[all.type];
+  map.fill = static_cast<uint8_t>(all.fill);
   map.address = address;
   for (uint32_t d = 0; d < all.dimensions; ++d) {
     if (all.sizes[d] == 0 || all.sizes[d] > kMostElements) {

@@ -237,6 +237,7 @@ class KernelRaces::OfBlock : public BlockHooks {
     const Traits& traits = all_.traits_[operation.number];
     note_phase(mbarrier.at);
     order_.acquire(warp.number, phases_[mbarrier.at].released, traits);
+    order_.acquire_lanes(warp.number, warp.mask, phases_[mbarrier.at].released, traits);
     order_.complete(warp.number, CompletionKey::of_mbarrier(number_, mbarrier.at),
                     static_cast<uint32_t>(mbarrier.phases));
   }

@@ -24,6 +24,7 @@ void BlockOrder::start(uint64_t block, uint64_t cluster, size_t warps, bool lane
   barriers_.clear();
   local_.clear();
   lanes_.assign(lanes ? kMostWarps : 0, Lanes{});
+  arrived_ = {};
 }
 
 void BlockOrder::begin_lenient() {
@@ -63,6 +64,7 @@ void BlockOrder::arrive(unsigned warp, uint32_t barrier, bool only) {
   if (is_lenient_) arrivals.lenient.join(lenient_[warp]);
   arrivals.fences.add(fences_[warp]);
   arrivals.fenced.add(fenced_[warp]);
+  arrived_[warp] = time(warp);
   if (only) {
     tick(warp);
   } else {
@@ -133,6 +135,20 @@ void BlockOrder::acquire(unsigned warp, const Released& released) {
   if (is_lenient_ && released.lenient != nullptr) lenient_[warp].join(*released.lenient);
   acquire_by_barrier(warp, released);
   fenced_[warp].add(released.fenced);
+}
+
+void BlockOrder::acquire_lanes(unsigned warp, uint32_t lanes, const Fences& found,
+                               const OrderTraits& traits) {
+  const uint32_t arrived = arrived_[warp];
+  if (lanes_.empty() || arrived == 0 || !traits.acquires) return;
+  const auto follows = [&](const Released& released) {
+    return released.strict != nullptr && released.strict->has(block_, warp, arrived);
+  };
+  if (!follows(found.narrow) && !follows(found.cluster) && !follows(found.wide)) return;
+  for (unsigned l = 0; l < 32; ++l) {
+    if ((lanes >> l & 1) == 0) continue;
+    for (uint32_t& until : lanes_[warp][l]) until = std::max(until, arrived + 1);
+  }
 }
 
 void BlockOrder::acquire_by_barrier(unsigned warp, const Released& released) {

@@ -197,6 +197,9 @@ class BlockOrder {
   Fences released_at(uint64_t key) const;
   /// Acquires the releases `found` at a location, by a strong read with these traits.
   void acquire(unsigned warp, const Fences& found, const OrderTraits& traits);
+  /// Orders lanes of a warp that acquire the releases `found`: the accesses of all lanes before the
+  /// warp's last arrival at a barrier happened before, if the releases followed the barrier.
+  void acquire_lanes(unsigned warp, uint32_t lanes, const Fences& found, const OrderTraits& traits);
 
   /// Returns whether anything was released. Otherwise no read can acquire, and no write can
   /// continue a chain of updates.
@@ -263,6 +266,8 @@ class BlockOrder {
   // For each warp and two lanes: first time of the second lane that the first lane has not
   // acquired.
   std::vector<Lanes> lanes_;
+  // For each warp: time of the last arrival at a barrier of the block, 0 before the first arrival.
+  std::array<uint32_t, kMostWarps> arrived_ = {};
 };
 
 }  // namespace kernkit::simulator::ptx

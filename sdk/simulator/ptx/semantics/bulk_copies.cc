@@ -267,6 +267,11 @@ Box read_box(const BulkCopy& copy) {
         "the tensor map is incomplete; expected tensormap.replace for each global_dim, box_dim and "
         "element_stride");
   }
+  if (box.map.fill != TensorMap::kZeros && !box.map.has_floats()) {
+    copy.fail(
+        "the tensor map fills elements out of bounds with NaN, and its elements are integers; "
+        "expected fill_mode 0 or a floating-point elemtype");
+  }
   for (int d = 0; d < dimensions; ++d) {
     box.first[d] = copy.warp.lanes<int32_t>(operation.list[kCoordinates + d])[copy.lane];
   }
@@ -318,8 +323,33 @@ void each_piece(uint32_t start, const Box& box, const Visit& visit) {
   });
 }
 
+// Stores elements that are outside of the tensor.
+void fill(const TensorMap& map, unsigned char* to, uint32_t bytes) {
+  if (map.fill == TensorMap::kZeros) {
+    std::memset(to, 0, bytes);
+    return;
+  }
+  constexpr uint16_t kBits = TensorMap::kNanBits;
+  for (uint32_t at = 0; at < bytes; at += sizeof(kBits))
+    std::memcpy(to + at, &kBits, sizeof(kBits));
+}
+
+// Rounds float32 numbers to the nearest tf32 number, or to the even one of two. NVIDIA's
+// documentation does not describe the rounding; Triton's test of a descriptor with
+// round_f32_to_tf32 requires these bits. Infinities and NaNs remain unchanged.
+void round_to_tf32(unsigned char* numbers, uint32_t bytes) {
+  constexpr uint32_t kExponent = 0x7f800000, kLost = 0x1fff;  // bits that tf32 lacks
+  for (uint32_t at = 0; at < bytes; at += sizeof(float)) {
+    uint32_t bits;
+    std::memcpy(&bits, numbers + at, sizeof(bits));
+    if ((bits & kExponent) == kExponent) continue;
+    bits = (bits + kLost / 2 + (bits >> 13 & 1)) & ~kLost;
+    std::memcpy(numbers + at, &bits, sizeof(bits));
+  }
+}
+
 // Executes cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [to], [map,
-// {x, y}], [mbarrier]. Elements outside of the tensor are zero.
+// {x, y}], [mbarrier]. Elements outside of the tensor are zero or NaN.
 void load_tensor(Warp& warp, const Operation& operation) {
   each_copy(warp, operation, [&](const BulkCopy& copy) {
     const Box box = read_box(copy);
@@ -334,9 +364,10 @@ void load_tensor(Warp& warp, const Operation& operation) {
         unsigned char* const shared = target.to->shared.data();
         each_piece(to.at, box, [&](uint32_t at, uint64_t from, uint32_t count) {
           if (from == 0) {
-            std::memset(shared + at, 0, count);
+            fill(box.map, shared + at, count);
           } else {
             std::memcpy(shared + at, reinterpret_cast<const unsigned char*>(from), count);
+            if (box.map.rounds_to_tf32()) round_to_tf32(shared + at, count);
           }
           if (target.to->hooks != nullptr) target.to->hooks->copied_into_shared(at, count, from);
         });

@@ -50,7 +50,7 @@ constexpr struct {
     {"interleave_layout", kMapInterleave, offsetof(TensorMap, reserved), 1, 0},
     {"swizzle_mode", kMapSwizzle, offsetof(TensorMap, swizzle), 1, 0},
     {"swizzle_atomicity", kMapAtomicity, offsetof(TensorMap, reserved), 1, 0},
-    {"fill_mode", kMapFill, offsetof(TensorMap, reserved), 1, 0},
+    {"fill_mode", kMapFill, offsetof(TensorMap, fill), 1, 0},
 };
 // For each value of elemtype: the value of CUtensorMapDataType, and the size [bytes].
 constexpr uint8_t kElementTypes[][2] = {{0, 1}, {1, 2},  {2, 4}, {3, 4}, {4, 8},  {5, 8}, {6, 2},
@@ -83,8 +83,8 @@ uint64_t checked_value(const Warp& warp, int lane, const Operation& operation, u
     case kMapType: need(0, std::size(kElementTypes) - 1); break;
     case kMapSwizzle: need(0, 3); break;
     case kMapInterleave:
-    case kMapAtomicity:
-    case kMapFill: need(0, 0); break;
+    case kMapAtomicity: need(0, 0); break;
+    case kMapFill: need(TensorMap::kZeros, TensorMap::kNans); break;
     default: break;
   }
   return value;
@@ -119,7 +119,8 @@ void replace_field(Warp& warp, const Operation& operation) {
     if (operation.mode == kMapType) {
       map.type = kElementTypes[value][0];
       map.element_bytes = kElementTypes[value][1];
-    } else if (operation.mode <= kMapSteps || operation.mode == kMapSwizzle) {
+    } else if (operation.mode <= kMapSteps || operation.mode == kMapSwizzle ||
+               operation.mode == kMapFill) {
       std::memcpy(reinterpret_cast<unsigned char*>(&map) + operation.target, &value,
                   operation.bytes);
     }

@@ -103,9 +103,33 @@ TEST_F(DriverTensorMaps, InvalidArguments) {
        "boxDim[0]: a row of the box has 128 bytes; expected at most the 64 bytes of the swizzle"},
       {[](Arguments& a) { a.steps[0] = 0; }, "elementStrides[0]: found 0; expected 1 to 8"},
       {[](Arguments& a) { a.steps[2] = 9; }, "elementStrides[2]: found 9; expected 1 to 8"},
+      {[](Arguments& a) { a.fill = static_cast<CUtensorMapFloatOOBfill>(2); },
+       "oobFill: unknown value 2"},
   };
   for (const auto& row : all) {
     EXPECT_EQ(message(row.change), std::string("cuTensorMapEncodeTiled(): ") + row.message);
+  }
+}
+
+TEST_F(DriverTensorMaps, NansOutOfBounds) {
+  start();
+  for (int type = CU_TENSOR_MAP_DATA_TYPE_UINT8; type <= CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ;
+       ++type) {
+    const auto change = [&](Arguments& all) {
+      all.type = static_cast<CUtensorMapDataType>(type);
+      all.swizzle = CU_TENSOR_MAP_SWIZZLE_NONE;
+      all.fill = CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA;
+    };
+    if (type >= CU_TENSOR_MAP_DATA_TYPE_FLOAT16) {
+      Arguments all;
+      change(all);
+      EXPECT_EQ(all.encode(), CUDA_SUCCESS) << type;
+    } else {
+      EXPECT_EQ(message(change),
+                "cuTensorMapEncodeTiled(): oobFill: "
+                "CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA requires a floating-point "
+                "tensorDataType; found integers");
+    }
   }
 }
 
@@ -121,8 +145,6 @@ TEST_F(DriverTensorMaps, UnsupportedArguments) {
        "interleave: only CU_TENSOR_MAP_INTERLEAVE_NONE is supported"},
       {[](Arguments& a) { a.swizzle = static_cast<CUtensorMapSwizzle>(4); },
        "swizzle: only swizzles of 32, 64 and 128 bytes with units of 16 bytes are supported"},
-      {[](Arguments& a) { a.fill = CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA; },
-       "oobFill: only CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE is supported"},
   };
   for (const auto& row : all) {
     EXPECT_EQ(message(row.change, CUDA_ERROR_NOT_SUPPORTED),

@@ -421,6 +421,49 @@ TEST_F(PtxAsyncMistakes, Ring) {
 
 // In the mistake, warp 1 completes phases 0 and 1 before warp 0 waits for phase 0; warp 0 then
 // waits for phase 2.
+// The lanes of the first warp store and arrive at a barrier without a wait. The second warp waits
+// at the barrier and arrives at an mbarrier. The phase of the mbarrier orders the lanes of the
+// first warp, since all lanes wait for the phase.
+TEST_F(PtxAsyncMistakes, LanesThatAPhaseOrders) {
+  const std::string store = "@%pw st.shared.u32 [%own], %i;";
+  const std::string arrival = "@%pw barrier.arrive 1, 64;";
+  const Lines program = {
+      {10, kInit},
+      {11, kInitFence},
+      {12, kBarrier},
+      {13, store},
+      {14, arrival},
+      {15, "@!%pw barrier.sync 1, 64;"},
+      {16, "setp.eq.u32 %p2, %i, 32;\n@%p2 mbarrier.arrive.shared::cta.b64 %state, [%b];"},
+      {17, wait("landed", 0)},
+      {18, "xor.b32 %r2, %own, 16;\n@%pw ld.shared.u32 %r1, [%r2];"}};
+  const std::string unordered = "with no __syncwarp() between that orders them";
+  check(program,
+        {{"a store after the arrival",
+          {{13, ""}, {14, arrival + store}},
+          kRacecheckAtWarn,
+          unordered},
+         {"one lane waits",
+          {{17, "@!%pt bra waited;\n" + wait("landed", 0) + "\nwaited:"}},
+          kRacecheckAtWarn,
+          unordered}},
+        64);
+}
+
+// Each warp that arrives at a barrier and then waits at the barrier with the same count arrives
+// twice: two of four warps complete the barrier. FlashInfer's epilogue of sm_90 attention does so.
+TEST_F(PtxAsyncMistakes, ArrivalBeforeAWaitAtOneBarrier) {
+  check({{10, "st.shared.u32 [%own], %i;"},
+         {11, ""},
+         {12, "bar.sync 1, 128;"},
+         {13, "xor.b32 %r2, %i, 96;\nmad.lo.u32 %r2, %r2, 16, %s;\nld.shared.u32 %r1, [%r2];"},
+         {14, kKeepOwn}},
+        {{"an arrival before the wait",
+          {{11, "bar.arrive 1, 128;"}},
+          kRacecheck,
+          "with no barrier between that orders them"}});
+}
+
 TEST_F(PtxAsyncMistakes, LappedWaiter) {
   const std::string arrive =
       "setp.ne.u32 %p2, %i, 32;\n@!%p2 mbarrier.arrive.shared::cta.b64 %state, [%b];";

@@ -148,6 +148,82 @@ TEST_F(PtxBulkCopies, TensorLoads) {
   }
 }
 
+// Returns the tf32 number that is nearest to a finite float32 number. The differences of the bits
+// are proportional to the differences of the numbers.
+uint32_t nearest_tf32(uint32_t bits) {
+  const uint32_t below = bits & ~0x1fffu, above = below + 0x2000;
+  const uint32_t to_below = bits - below, to_above = above - bits;
+  if (to_below != to_above) return to_below < to_above ? below : above;
+  return (below >> 13) % 2 == 0 ? below : above;
+}
+
+// A load by a map of tf32 elements rounds float32 numbers; halves round to even.
+TEST_F(PtxBulkCopies, TensorLoadsRoundToTf32) {
+  std::vector<uint32_t> numbers = {0x3f800000, 0x3f800fff, 0x3f801000, 0x3f801001,
+                                   0x3f803000, 0xbf803000, 0xbf802fff, 0x7f7fffff,
+                                   0x00000fff, 0x80001001, 0x00000000, 0x80000000,
+                                   0x7f800000, 0xff800000, 0x42f6e979, 0x7fc00001};
+  const uint32_t expected[] = {0x3f800000, 0x3f800000, 0x3f800000, 0x3f802000, 0x3f804000,
+                               0xbf804000, 0xbf802000, 0x7f800000, 0x00000000, 0x80002000,
+                               0x00000000, 0x80000000, 0x7f800000, 0xff800000, 0x42f6e000};
+  for (const int type : {7, 11, 12}) {  // FLOAT32, TFLOAT32, TFLOAT32_FTZ
+    const uint32_t* const a = memory(numbers);
+    uint32_t* const b = memory<uint32_t>(kTile / 4);
+    TensorDescription map = map_of(a, {16}, {16});
+    map.type = type;
+    map.element_bytes = 4;
+    run(load_text(1, {0}, 64), kWait + copy_out(), const_cast<uint32_t*>(a), b, map);
+    for (size_t i = 0; i < std::size(expected); ++i) {
+      EXPECT_EQ(b[i], type == 7 ? numbers[i] : expected[i]) << type << ", " << i;
+    }
+    EXPECT_GT(b[15] & 0x7fffffff, 0x7f800000u) << type;  // NaN
+  }
+}
+
+// Elements outside of the tensor are NaN in every floating-point format, also across the units of a
+// swizzle. NVIDIA's documentation leaves the bits of the NaN open.
+TEST_F(PtxBulkCopies, TensorLoadsWithNans) {
+  constexpr struct {
+    int type;  // value of CUtensorMapDataType
+    int bytes;
+    uint64_t exponent;  // bits that are all ones in a NaN
+  } kFormats[] = {
+      {6, 2, 0x7c00},      {9, 2, 0x7f80},      {7, 4, 0x7f800000},        {10, 4, 0x7f800000},
+      {11, 4, 0x7f800000}, {12, 4, 0x7f800000}, {8, 8, 0x7ff0000000000000}};
+  for (const auto& format : kFormats) {
+    const auto in = memory(numbers(512));  // 8 rows of 128 bytes
+    uint16_t* const b = memory<uint16_t>(kTile / 2);
+    const auto size = static_cast<uint32_t>(format.bytes), width = 128 / size;
+    const bool is_tf32 = format.type == 11 || format.type == 12;
+    TensorDescription map = map_of(in, {width, 8}, {static_cast<uint16_t>(width), 8}, 3);
+    map.type = format.type;
+    map.element_bytes = format.bytes;
+    map.strides[0] = 128;
+    map.fill = 1;
+    // The first two columns and the last three rows of the box are outside of the tensor.
+    run(load_text(2, {-2, 3}, 1024), kWait + copy_out(), in, b, map);
+    for (uint32_t y = 0; y < 8; ++y) {
+      for (uint32_t x = 0; x < width; ++x) {
+        const uint32_t at = (y * 128 + x * size) ^ y * 16;
+        uint64_t bits = 0, expected = 0;
+        std::memcpy(&bits, reinterpret_cast<const unsigned char*>(b) + at, size);
+        if (x >= 2 && y < 5) {
+          std::memcpy(&expected,
+                      reinterpret_cast<const unsigned char*>(in) + (y + 3) * 128 + (x - 2) * size,
+                      size);
+          if (is_tf32) expected = nearest_tf32(static_cast<uint32_t>(expected));
+          ASSERT_EQ(bits, expected) << format.type << ": " << x << ", " << y;
+        } else {
+          ASSERT_EQ(bits & format.exponent, format.exponent)
+              << format.type << ": " << x << ", " << y;
+          const uint64_t lowest = format.exponent & (~format.exponent + 1);
+          ASSERT_NE(bits & (lowest - 1), 0u) << format.type << ": " << x << ", " << y;
+        }
+      }
+    }
+  }
+}
+
 // Elements outside of the tensor are not stored.
 TEST_F(PtxBulkCopies, TensorStores) {
   for (const uint8_t swizzle : {uint8_t{0}, uint8_t{3}}) {
@@ -211,6 +287,23 @@ TEST_F(PtxBulkCopies, AChangedTensorMap) {
   for (size_t row = 0; row < 8; ++row) {
     for (size_t i = 0; i < 64; ++i) {
       EXPECT_EQ(b[row * 64 + i], row < 4 ? values[512 + row * 128 + i] : 0) << row << ", " << i;
+    }
+  }
+}
+
+// A kernel changes the fill mode of a map whose elements have the type float16.
+TEST_F(PtxBulkCopies, AChangedFillMode) {
+  const std::vector<uint16_t> values = numbers(64 * 8);
+  uint16_t *a = memory(values), *b = memory<uint16_t>(4096 + 64);
+  TensorDescription map = map_of(a, {64, 4}, {64, 8});
+  map.type = 6;  // CU_TENSOR_MAP_DATA_TYPE_FLOAT16
+  run("", load_by_changed_map("tensormap.replace.tile.fill_mode.shared::cta.b1024.b32 [%r5], 1;\n"),
+      a, b, map);
+  for (size_t i = 0; i < 512; ++i) {
+    if (i < 256) {
+      EXPECT_EQ(b[i], values[i]) << i;
+    } else {
+      EXPECT_GT(b[i] & 0x7fff, 0x7c00) << i;  // NaN
     }
   }
 }

@@ -119,6 +119,16 @@ TEST_F(PtxBulkCopyFaults, AnotherObjectThanATensorMap) {
             "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes: the "
             "tensor map was not encoded by cuTensorMapEncodeTiled() (bulk.cu:20)");
 }
+// Integers have no NaN. cuTensorMapEncodeTiled() rejects such a map; a kernel can write the map.
+TEST_F(PtxBulkCopyFaults, NansForIntegers) {
+  uint16_t* a = memory<uint16_t>(64 * 40);
+  TensorDescription map = map_of(a, {64, 40}, {8, 1});
+  map.fill = 1;
+  EXPECT_EQ(report(load_text(2, {0, 0}, 16), a, map),
+            "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes: the "
+            "tensor map fills elements out of bounds with NaN, and its elements are integers; "
+            "expected fill_mode 0 or a floating-point elemtype (bulk.cu:20)");
+}
 // A kernel writes a tensor map without one of its fields.
 TEST_F(PtxBulkCopyFaults, AMapOfAKernelLacksAField) {
   const std::string copy =

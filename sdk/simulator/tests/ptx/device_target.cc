@@ -64,7 +64,7 @@ void encode(const TensorDescription& tensor, unsigned char* map) {
       &encoded, static_cast<CUtensorMapDataType>(tensor.type),
       static_cast<cuuint32_t>(tensor.dimensions), const_cast<void*>(tensor.address), sizes, strides,
       box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, static_cast<CUtensorMapSwizzle>(tensor.swizzle),
-      CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+      CU_TENSOR_MAP_L2_PROMOTION_NONE, static_cast<CUtensorMapFloatOOBfill>(tensor.fill));
   if (error == CUDA_SUCCESS) std::memcpy(map, &encoded, sizeof(encoded));
 }
 

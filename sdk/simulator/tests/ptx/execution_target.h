@@ -16,6 +16,7 @@ struct TensorDescription {
   int dimensions = 0;  // number of dimensions; 0 for no tensor
   int element_bytes = 0;
   uint32_t swizzle = 0;      // 0: none; 1, 2, 3: 32, 64, 128 bytes
+  uint32_t fill = 0;         // value of CUtensorMapFloatOOBfill
   uint64_t sizes[5] = {};    // sizes of the tensor [elements]
   uint64_t strides[4] = {};  // strides of dimensions from the second on [bytes]
   uint32_t box[5] = {};      // sizes of the box [elements]

@@ -48,6 +48,7 @@ void encode(const TensorDescription& tensor, unsigned char* map) {
   all.type = static_cast<uint8_t>(tensor.type);
   all.dimensions = static_cast<uint8_t>(tensor.dimensions);
   all.swizzle = static_cast<uint8_t>(tensor.swizzle);
+  all.fill = static_cast<uint8_t>(tensor.fill);
   all.element_bytes = static_cast<uint8_t>(tensor.element_bytes);
   all.address = reinterpret_cast<uint64_t>(tensor.address);
   for (int d = 0; d < tensor.dimensions; ++d) {
