@@ -15,7 +15,7 @@ from kernkit.commands import run
 from kernkit.pytest_plugin import reason_of
 
 SETTINGS = ["--noconftest", "-c", "/dev/null", "--rootdir", ".", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "kernkit"]
-INSTRUCTION = "needs a GPU: read_counter cannot run: mov.u32 (torch_plugin_cases.py:15): unknown name %pm0"
+INSTRUCTION = "needs a GPU: read_counter cannot run: mov.u32 (torch_plugin_cases.py:16): unknown name %pm0"
 FUNCTION = "needs a GPU: cuArrayDestroy() is not supported"
 EXPECTED = {
     "test_passes": ("passed", ""),
@@ -24,6 +24,8 @@ EXPECTED = {
     "test_unsupported_instruction": ("skipped", INSTRUCTION),
     "test_unsupported_instruction_in_a_fixture": ("skipped", INSTRUCTION),
     "test_unsupported_operator": ("skipped", "needs a GPU: Could not run 'aten::_scaled_dot_product_flash_attention'"),
+    "test_unsupported_operator_of_a_test_case": ("skipped", "needs a GPU: Could not run 'aten::_scaled_dot_product_flash_attention'"),
+    "test_of_a_test_case_is_wrong": ("failure", "AssertionError: 3.0 != 4"),
     "test_machine_code": ("skipped", "needs a GPU: cuModuleLoadData(): "),
     "test_unsupported_function[1]": ("skipped", FUNCTION),
     "test_unsupported_function[2]": ("skipped", "needs a GPU: operation not supported"),

@@ -91,6 +91,18 @@ def test_streams_and_events():
     assert x.tolist() == [4] * 1000
 
 
+def test_sleep():
+    x = torch.ones(10, device="cuda")
+    torch.cuda.synchronize()
+    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    begin.record()
+    torch.cuda._sleep(100_000_000)
+    assert not torch.cuda.current_stream().query(), "the call does not wait"
+    end.record()
+    assert (x + 1).sum().item() == 20
+    assert begin.elapsed_time(end) >= 100, "a microsecond is 1,000 cycles"
+
+
 def test_dlpack_and_files():
     x = torch.randn(4, 5, device="cuda").t()
     same = from_dlpack(to_dlpack(x))

@@ -3,6 +3,7 @@
 
 import ctypes
 import os
+import unittest
 
 import pytest
 import torch
@@ -67,6 +68,14 @@ def test_machine_code():
 @pytest.mark.parametrize("attempt", [1, 2])
 def test_unsupported_function(attempt):
     torch.cuda.check_error(ctypes.CDLL("libcuda.so.1").cuArrayDestroy(None))
+
+
+class TestCase(unittest.TestCase):
+    def test_unsupported_operator_of_a_test_case(self):
+        test_unsupported_operator()
+
+    def test_of_a_test_case_is_wrong(self):
+        self.assertEqual(torch.ones(3, device="cuda").sum().item(), 4)
 
 
 def test_stores_past_the_end():

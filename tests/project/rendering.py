@@ -20,13 +20,13 @@ CALLED = "[[2.1932, -0.9536]] 0.1.0\n"
 BUILD_OUTPUTS = {".git", "build", "dist", ".venv", "__pycache__", ".pytest_cache"}
 
 
-def run(*command, **options) -> subprocess.CompletedProcess:
+def run(*command, timeout=900, **options) -> subprocess.CompletedProcess:
     return subprocess.run(
         [str(argument) for argument in command],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         encoding="utf-8",
-        timeout=900,
+        timeout=timeout,
         **options,
     )
 

@@ -11,6 +11,7 @@ import sys
 
 import pytest
 from commands import path_without, run
+from kernkit.junit import read_junit
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -357,3 +358,10 @@ def test_a_checkout_with_autocrlf_keeps_line_ends(root, tmp_path, folder):
         run("git", "-C", source, *user, *arguments)
     run("git", "clone", "-q", "-c", "core.autocrlf=true", source, tmp_path / "b")
     assert (tmp_path / "b/kk").read_bytes() == (root / folder / "kk").read_bytes()
+
+
+def test_the_reason_of_a_skipped_module(tmp_path):
+    (tmp_path / "test_a.py").write_text("import pytest\npytest.skip('no network', allow_module_level=True)\n")
+    command = [sys.executable, "-m", "pytest", "-c", "/dev/null", "-p", "no:cacheprovider", "--junitxml=a.xml", "test_a.py"]
+    subprocess.run(command, cwd=tmp_path, capture_output=True)
+    assert [reason for _, reason in read_junit(tmp_path / "a.xml").skipped] == ["no network"]

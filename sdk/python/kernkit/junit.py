@@ -25,6 +25,14 @@ class Results:
         self.skipped += other.skipped
 
 
+def _reason(skipped: ET.Element) -> str:
+    """Returns the reason of a skipped test. pytest's message for a skipped module is "collection skipped"; its text then
+    contains the reason."""
+    message = skipped.get("message", "")
+    reason = re.search(r"'Skipped: (.+)'\)$", skipped.text or "")
+    return reason[1] if message == "collection skipped" and reason else message
+
+
 def read_junit(path: pathlib.Path) -> Results:
     """Returns the results in a JUnit file; empty results if the file does not exist."""
     results = Results()
@@ -36,7 +44,7 @@ def read_junit(path: pathlib.Path) -> Results:
             # ctest's file has no reason for a skipped test. The output of the test, which GoogleTest printed, contains
             # the reason.
             reported = re.search(r": Skipped\n(.+)", printed)
-            default = reason.get("message", "") if reason is not None else "not run"
+            default = _reason(reason) if reason is not None else "not run"
             results.skipped.append((name, reported[1] if reported else default))
         elif case.find("failure") is not None or case.find("error") is not None:
             results.failed.append((name, printed))

@@ -66,24 +66,15 @@ def pytest_report_header() -> Optional[str]:
     return HEADER if REPORTS else None
 
 
-def skip_unsupported() -> Generator[None, Any, Any]:
-    """Runs a phase of a test, and skips the test if the phase fails because of code that the simulator does not run."""
-    if REPORTS:
-        REPORTS.new()
-    try:
-        return (yield)
-    except Exception as error:
-        if REPORTS and (reason := reason_of(error, REPORTS.new())):
-            # The report of the skip names the line of the test instead of this line.
-            raise pytest.skip.Exception(f"needs a GPU: {reason}", _use_item_location=True) from None
-        raise
-
-
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_setup() -> Generator[None, Any, Any]:
-    return (yield from skip_unsupported())
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_call() -> Generator[None, Any, Any]:
-    return (yield from skip_unsupported())
+def pytest_runtest_makereport(item: pytest.Item, call: "pytest.CallInfo[None]") -> Generator[None, Any, Any]:
+    """Turns a failure of a test or of its setup into a skip if the cause is code that the simulator does not run. Only
+    the report has the failures of unittest's test cases, since pytest does not raise them in pytest_runtest_call."""
+    report = yield
+    reports = REPORTS.new() if REPORTS else []  # also discards the reports of a phase that passes
+    if REPORTS and report.failed and call.when != "teardown" and call.excinfo is not None:
+        reason = reason_of(call.excinfo.value, reports)
+        if reason:
+            file, line, _ = item.location
+            report.outcome, report.longrepr = "skipped", (file, (line or 0) + 1, f"Skipped: needs a GPU: {reason}")
+    return report

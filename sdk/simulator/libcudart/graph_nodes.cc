@@ -4,6 +4,8 @@
 // cuda_runtime_api.h of CUDA 13.0 at the functions' names.
 #include <algorithm>
 #include <cstring>
+#include <fstream>
+#include <string>
 #include <utility>
 
 #include "libcudart/graph_nodes.h"
@@ -289,6 +291,50 @@ cudaError_t core::list_edges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGraph
   return list_neighbours(ends, to, edges, count);
 }
 
+namespace {
+
+const char* name_of(NodeKind kind) {
+  switch (kind) {
+    case NodeKind::kKernel: return "kernel";
+    case NodeKind::kMemcpy: return "memcpy";
+    case NodeKind::kMemset: return "memset";
+    case NodeKind::kHost: return "host";
+    case NodeKind::kGraph: return "graph";
+    case NodeKind::kEmpty: return "empty";
+    case NodeKind::kEventWait: return "event wait";
+    case NodeKind::kEventRecord: return "event record";
+    case NodeKind::kMemAlloc: return "mem alloc";
+    case NodeKind::kMemFree: return "mem free";
+  }
+  return "unknown";
+}
+
+// Writes the nodes of a graph, whose names begin with `prefix`, and the nodes of its child graphs.
+void print_nodes(const std::vector<GraphNode>& nodes, const std::string& prefix,
+                 std::ostream* file) {
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    const std::string name = prefix + std::to_string(i);
+    *file << name << " [label=\"" << name_of(nodes[i].kind) << "\"];\n";
+    for (const size_t before : nodes[i].after) *file << prefix << before << " -> " << name << ";\n";
+    if (nodes[i].graph.empty()) continue;
+    *file << "subgraph cluster_" << name << " {\n";
+    print_nodes(nodes[i].graph, name + "_", file);
+    *file << "}\n";
+  }
+}
+
+}  // namespace
+
+cudaError_t core::print_graph(cudaGraph_t graph, const char* path) {
+  if (!graph_exists(graph) || path == nullptr) return cudaErrorInvalidValue;
+  std::ofstream file(path);
+  file << "digraph graph_ {\n";
+  print_nodes(graph->nodes, "node_", &file);
+  file << "}\n";
+  file.close();
+  return file ? cudaSuccess : cudaErrorOperatingSystem;
+}
+
 cudaError_t core::list_dependencies(cudaGraphNode_t handle, cudaGraphNode_t* nodes, void* edges,
                                     size_t* count) {
   cudaGraph_t graph = nullptr;
@@ -541,6 +587,10 @@ cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGrap
                               void* edges, size_t* count) {
   return call("cudaGraphGetEdges", ApiScope::kHost,
               [&] { return core::list_edges(graph, from, to, edges, count); });
+}
+cudaError_t cudaGraphDebugDotPrint(cudaGraph_t graph, const char* path, unsigned /*flags*/) {
+  return call("cudaGraphDebugDotPrint", ApiScope::kHost,
+              [&] { return core::print_graph(graph, path); });
 }
 cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t* nodes, void* edges,
                                          size_t* count) {

@@ -44,6 +44,10 @@ inline constexpr size_t kEdgeDataSize = 8;
 /// `edges` may be null.
 cudaError_t list_edges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGraphNode_t* to, void* edges,
                        size_t* count);
+/// Writes a graph to a file as text of Graphviz: a node for each node of the graph and of its child
+/// graphs, with its type, and an edge for each dependency. Returns cudaErrorOperatingSystem if the
+/// file cannot be written.
+cudaError_t print_graph(cudaGraph_t graph, const char* path);
 /// Writes the nodes on which `node` depends. list_dependent_nodes() writes the nodes that depend on
 /// `node`. The arrays and *count are as for list_edges().
 cudaError_t list_dependencies(cudaGraphNode_t node, cudaGraphNode_t* nodes, void* edges,

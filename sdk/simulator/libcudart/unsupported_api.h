@@ -39,7 +39,7 @@
   X(cudaGraphAddExternalSemaphoresSignalNode) X(cudaGraphAddExternalSemaphoresWaitNode) \
   X(cudaGraphAddMemcpyNodeFromSymbol) X(cudaGraphAddMemcpyNodeToSymbol) \
   X(cudaGraphAddNode) X(cudaGraphChildGraphNodeGetGraph) \
-  X(cudaGraphConditionalHandleCreate) X(cudaGraphDebugDotPrint) \
+  X(cudaGraphConditionalHandleCreate) \
   X(cudaGraphDestroyNode) X(cudaGraphEventRecordNodeSetEvent) \
   X(cudaGraphEventWaitNodeSetEvent) \
   X(cudaGraphExecChildGraphNodeSetParams) X(cudaGraphExecEventRecordNodeSetEvent) \

@@ -38,6 +38,7 @@
   X(cudaErrorUnsupportedPtxVersion, 222,                                                          \
     "the provided PTX was compiled with an unsupported toolchain.")                               \
   X(cudaErrorFileNotFound, 301, "file not found")                                                 \
+  X(cudaErrorOperatingSystem, 304, "OS call failed or operation not supported on this OS")        \
   X(cudaErrorInvalidResourceHandle, 400, "invalid resource handle")                               \
   X(cudaErrorIllegalState, 401, "the operation cannot be performed in the present state")         \
   X(cudaErrorSymbolNotFound, 500, "named symbol not found")                                       \

@@ -43,7 +43,8 @@ def test_the_tests_run_by_kernkit_run(kernkit_new, driver_environment, tmp_path)
         pytest.skip("a CUDA build of torch is not installed: ./kk test --with torch")
     assert kernkit_new(NAME, "--no-git", "--with", "torch-tests").returncode == 0
     library = tmp_path / NAME
-    at = {"cwd": library, "env": {**driver_environment, "KERNKIT_CUDA": "ON", "CUDAARCHS": "80-virtual"}}
+    # A first ./kk test compiles the library, the simulator and PyTorch's operators.
+    at = {"cwd": library, "timeout": 3600, "env": {**driver_environment, "KERNKIT_CUDA": "ON", "CUDAARCHS": "80-virtual"}}
 
     def outcomes():
         cases = xml.parse(library / "build/junit/pytest.xml").iter("testcase")

@@ -20,6 +20,7 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 SOURCES = ("aten_on_cpu.cc", "allocator_blocks.h", "device_tensors.h", "matrix_product.h", "missing_operators.h", "products_on_cpu.h",
            "python_line.h", "random.h", "streams.h")  # fmt: skip
+CYCLES_PER_MICROSECOND = 1000  # of torch.cuda._sleep(): a clock rate of 1 GHz
 LIBRARIES = []  # the library with the functions of cuBLAS, cuDNN and NCCL; empty until prepare() loads it
 
 
@@ -174,6 +175,21 @@ def profile_the_cpu(torch):
         setattr(module, name, without_cuda)
 
 
+def sleep_in_streams(torch):
+    """Makes torch.cuda._sleep() delay the current stream by the time that the cycles take at a clock rate of 1 GHz.
+    PyTorch's own function launches a CUDA kernel that is no operator."""
+    runtime = ctypes.CDLL(None)
+    runtime.cudaLaunchHostFunc.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]
+    usleep = ctypes.cast(runtime.usleep, ctypes.c_void_p)  # has the signature of a host function: one word, no result
+
+    def sleep(cycles):
+        stream = torch.cuda.current_stream().cuda_stream
+        microseconds = max(int(cycles), 0) // CYCLES_PER_MICROSECOND
+        torch.cuda.check_error(runtime.cudaLaunchHostFunc(stream, usleep, min(microseconds, 2**32 - 1)))
+
+    torch._C._cuda_sleep = sleep
+
+
 def prepare(torch_file):
     """Loads the functions of cuBLAS, cuDNN and NCCL before torch is imported, so that they take precedence over
     NVIDIA's libraries. `torch_file`: path of torch/__init__.py."""
@@ -205,3 +221,4 @@ def start(torch):
         use_fallback()
     switch_off_libraries(torch)
     profile_the_cpu(torch)
+    sleep_in_streams(torch)

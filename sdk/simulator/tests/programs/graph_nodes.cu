@@ -2,7 +2,14 @@
 // A graph that is built node by node: copies, fills, kernels, host functions, a child graph and
 // memory that the graph allocates. The graph is launched, cloned and updated, and each wrong
 // parameter returns its documented error.
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+#include <iterator>
 #include <numeric>
+#include <string>
 #include <vector>
 
 #include "expect.h"
@@ -324,6 +331,19 @@ void user_objects(cudaStream_t stream) {
   EXPECT(2, destroyed);
 }
 
+// Prints a graph to a file, which must then have the text of a graph with edges.
+void expect_printed(cudaGraph_t graph) {
+  char path[] = "/tmp/graph_nodes_XXXXXX";
+  const int descriptor = mkstemp(path);
+  EXPECT(true, descriptor >= 0);
+  close(descriptor);
+  check(cudaGraphDebugDotPrint(graph, path, 0));
+  std::ifstream file(path);
+  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  EXPECT(true, text.rfind("digraph", 0) == 0 && text.find("->") != std::string::npos);
+  std::remove(path);
+}
+
 // A graph reads what another stream has written before an event, and records an event that the host
 // waits for.
 void events(Buffers* all, cudaStream_t stream) {
@@ -354,6 +374,7 @@ void events(Buffers* all, cudaStream_t stream) {
   EXPECT(true, count == 1 && from[0] == nodes[0] && from[1] == nullptr);
   check(cudaGraphNodeGetDependentNodes(nodes[1], to, nullptr, &count));
   EXPECT(true, count == 1 && to[0] == nodes[2]);
+  expect_printed(graphs[0]);
 
   check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
   check(cudaStreamWaitEvent(stream, ready, cudaEventWaitExternal));
