@@ -9,7 +9,7 @@ The labels are in the names of the programs, see labels.py. Each program runs un
 racecheck at one level. A program that does not end is interrupted at the time limit; the findings so far count.
 FILE.json is written after each program; a program with a row in the file is not run again.
 `table` prints the scores of several files as Markdown. `draw` prints the paths of sources in a folder of Indigo3's
-generated programs, see draw.py. Nothing of a suite is part of kernkit.
+generated programs, see drawn_programs.py. Nothing of a suite is part of kernkit.
 """
 
 import argparse
@@ -28,7 +28,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path[:0] = [str(HERE), str(HERE.parent / "python")]
 
-from draw import draw  # noqa: E402
+from drawn_programs import draw  # noqa: E402
 from labels import DEFAULT_TOOLS, SUITES, TOOLS_OF, Label  # noqa: E402
 from limited_run import run_with_limit  # noqa: E402
 from rows import processor  # noqa: E402

@@ -12,6 +12,7 @@ pytestmark = pytest.mark.all
 
 START = """
 import gc, os, sys, threading
+sys.modules["torch"] = None  # tvm_ffi imports PyTorch if it is installed, which takes two seconds
 import numpy as np, tvm_ffi
 module = tvm_ffi.load_module(sys.argv[1])
 ones = lambda: module.own_memory(1000)

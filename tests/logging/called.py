@@ -13,6 +13,7 @@ HOOK = ("KERNKIT_LOG", "KERNKIT_TRACE", "KERNKIT_RECORD")
 PREAMBLE = """
 import ctypes, os, signal, sys, threading
 import numpy as np
+{without_torch}
 import tvm_ffi
 def load(name):
     return tvm_ffi.load_module(os.path.join({folder!r}, f"lib{{name}}.so"))
@@ -23,6 +24,10 @@ y = np.zeros((2, 3), "float32")
 """
 
 
+# tvm_ffi imports PyTorch if it is installed, which takes two seconds.
+WITHOUT_TORCH = "sys.modules['torch'] = None"
+
+
 def library(name: str = "called_ops") -> pathlib.Path:
     path = ROOT / f"build/release/lib/lib{name}.so"
     if not path.exists():
@@ -30,10 +35,11 @@ def library(name: str = "called_ops") -> pathlib.Path:
     return path
 
 
-def run(code: str, code_of_exit: int = 0, **settings: str) -> subprocess.CompletedProcess:
-    """Runs `code` after PREAMBLE in a process with these environment variables."""
+def run(code: str, code_of_exit: int = 0, uses_torch: bool = False, **settings: str) -> subprocess.CompletedProcess:
+    """Runs `code` after PREAMBLE in a process with these environment variables. Without `uses_torch`, PyTorch counts as
+    not installed."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith(HOOK)}
-    preamble = PREAMBLE.format(folder=str(library().parent))
+    preamble = PREAMBLE.format(folder=str(library().parent), without_torch="" if uses_torch else WITHOUT_TORCH)
     result = subprocess.run([sys.executable, "-c", preamble + code], env={**environment, **settings},
                             capture_output=True, text=True, timeout=120, check=False)  # fmt: skip
     assert result.returncode == code_of_exit, result.stderr

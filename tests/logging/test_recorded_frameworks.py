@@ -23,7 +23,7 @@ print(np.asarray(jax.jit(lambda a: call(a, factor=2.0))(x)).sum())
 def test_calls_of_frameworks_are_recorded_and_repeated(library, tmp_path, capfd, framework, code):
     pytest.importorskip(framework)
     folder = tmp_path / "calls"
-    called.run(f"path = {str(library)!r}; kernels = tvm_ffi.load_module(path)\n" + code, KERNKIT_RECORD=str(folder))
+    called.run(f"path = {str(library)!r}; kernels = tvm_ffi.load_module(path)\n" + code, uses_torch=framework == "torch", KERNKIT_RECORD=str(folder))
     (path,) = folder.iterdir()
     call = recording.read(path)
     x = np.arange(6, dtype="float32")

@@ -9,15 +9,15 @@ import pytest
 
 @pytest.fixture(scope="module")
 def suites(root):
-    """Returns the modules labels, score and draw of bench/labelled_races."""
+    """Returns the modules labels, score and drawn_programs of bench/labelled_races."""
     sys.path.insert(0, str(root / "bench/labelled_races"))
     try:
-        import draw
+        import drawn_programs
         import labels
         import score
     finally:
         sys.path.pop(0)
-    return labels, score, draw
+    return labels, score, drawn_programs
 
 
 def test_labels_are_in_the_names(suites):
@@ -68,14 +68,14 @@ def test_kinds_of_bugs(suites):
 def test_draw_of_indigo3(suites):
     """A draw has clean programs and each kind of bug, is the same for each order of the names, and differs between
     seeds."""
-    labels, _, draw = suites
+    labels, _, drawn_programs = suites
     names = [f"BFS/BFS_CUDA_V_{number}_{kind}_NoBoundsBug.cu" for number in range(20) for kind in (*labels.KINDS_OF_INDIGO3, "Atomic")]
-    drawn = draw.draw(names, 28, 39)
-    assert drawn == draw.draw(reversed(names), 28, 39) != draw.draw(names, 28, 40)
+    drawn = drawn_programs.draw(names, 28, 39)
+    assert drawn == drawn_programs.draw(reversed(names), 28, 39) != drawn_programs.draw(names, 28, 40)
     assert len(set(drawn)) == 28 and set(drawn) < set(names)
     kinds = ["".join(labels.kinds_of_indigo3(name.split("/")[1][:-3])) or "clean" for name in drawn]
     assert kinds == [*["clean"] * 3, *labels.KINDS_OF_INDIGO3] * 2
-    assert sorted(draw.draw(names, 1000, 39)) == sorted(names)
+    assert sorted(drawn_programs.draw(names, 1000, 39)) == sorted(names)
 
 
 def test_results_are_those_of_their_rows(root, suites):

@@ -83,10 +83,10 @@ def run_tests(folder):
     result = subprocess.run([PROGRAM, "--gtest_brief=1", "--gtest_filter=-PtxInstructionTable.*"], capture_output=True, text=True,
                             env={**os.environ, **values})  # fmt: skip
     assert result.returncode == 0, result.stdout
-    forms, simd = {}, {}
+    forms, simd, names = {}, {}, instruction_names()
     for line in path.read_text().splitlines():
         form, test, simd_list = line.split()
-        if form.split(".")[0] in instruction_names() and not test.startswith(WRONG):
+        if form.split(".")[0] in names and not test.startswith(WRONG):
             forms.setdefault(form, []).append(test)
             if simd_list != "-":
                 assert simd.setdefault(form, simd_list) == simd_list, form

@@ -12,7 +12,7 @@ from kernkit.simulator.program import TOOLS_FOLDER, run_with_tools
 TOOLS = [*sanitize.DEFAULT_TOOLS, "counters"]
 # A filter that excludes tests of faults, tests that read before a wait or read bytes that nothing stored, tests of the tools, and a test that needs more
 # processors than the tools use.
-OF_FAULTS = "*Faults*:PtxAsync*:PtxBulkCopies.TensorLoads:PtxBulkCopies.AChangedTensorMap:PtxBulkCopies.AMapWithoutRank:*PtxMapOfAKernel.*:PtxBulkCopyOrder.*:PtxExecution.AsynchronousCopiesLandAtTheirWait:PtxMatrix.LdmatrixBeforeTheWait:PtxDependentLaunches.*:PtxGraphMemory.*:PtxInit*:PtxUnsupportedForms.*:Ptx*Races.*:PtxMemoryModel.*:PtxCounters.*:PtxGrid.BlocksOverAllProcessors"
+OF_FAULTS = "*Faults*:PtxAsync*:PtxBulkCopies.TensorLoads*:PtxBulkCopies.AChanged*:PtxBulkCopies.AMapWithoutRank:*PtxMapOfAKernel.*:PtxBulkCopyOrder.*:PtxExecution.AsynchronousCopiesLandAtTheirWait:PtxMatrix.LdmatrixBeforeTheWait:PtxDependentLaunches.*:PtxGraphMemory.*:PtxInit*:PtxUnsupportedForms.*:Ptx*Races.*:PtxMemoryModel.*:PtxCounters.*:PtxGrid.BlocksOverAllProcessors"
 # A filter that excludes tests whose host calls fail on purpose, because memcheck reports such calls.
 OF_ERRORS = "Attributes.LimitLaunches:Attributes.DecideHowManyBlocks*:Variables.OfAnotherKindOrSizeAreErrors"
 OF_DRIVER_ERRORS = ("DriverMemory.FillsOfElements:DriverMemory.CopiesOfRowsAndSlices:DriverMemory.PoolsOfTheHostAreNotSupported:"
