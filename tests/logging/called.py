@@ -35,12 +35,15 @@ def library(name: str = "called_ops") -> pathlib.Path:
     return path
 
 
+def preamble(uses_torch: bool = False) -> str:
+    """Returns the first lines of the code of a process. Without `uses_torch`, PyTorch counts as not installed."""
+    return PREAMBLE.format(folder=str(library().parent), without_torch="" if uses_torch else WITHOUT_TORCH)
+
+
 def run(code: str, code_of_exit: int = 0, uses_torch: bool = False, **settings: str) -> subprocess.CompletedProcess:
-    """Runs `code` after PREAMBLE in a process with these environment variables. Without `uses_torch`, PyTorch counts as
-    not installed."""
+    """Runs `code` after preamble() in a process with these environment variables."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith(HOOK)}
-    preamble = PREAMBLE.format(folder=str(library().parent), without_torch="" if uses_torch else WITHOUT_TORCH)
-    result = subprocess.run([sys.executable, "-c", preamble + code], env={**environment, **settings},
+    result = subprocess.run([sys.executable, "-c", preamble(uses_torch) + code], env={**environment, **settings},
                             capture_output=True, text=True, timeout=120, check=False)  # fmt: skip
     assert result.returncode == code_of_exit, result.stderr
     return result

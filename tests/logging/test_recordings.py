@@ -189,7 +189,7 @@ def test_a_full_disk_changes_no_call(tmp_path):
         pytest.skip("no file system can be mounted here")
     code = "for n in range(4000, 4100): ops.add_to(np.zeros(n, 'float32'), np.ones(n, 'float32'))\nops.add_to(y, x); print(y[1, 2])"
     settings = {"KERNKIT_RECORD": f"{tmp_path}/r", "KERNKIT_TRACE": f"{tmp_path}/t", "KERNKIT_LOG": "args", "KERNKIT_LOG_FILE": f"{tmp_path}/l"}
-    program = [sys.executable, "-c", called.PREAMBLE.format(folder=str(called.library().parent)) + code]
+    program = [sys.executable, "-c", called.preamble() + code]
     result = subprocess.run([*mounted, *program], env={**os.environ, **settings}, capture_output=True, text=True)
     assert (result.returncode, result.stdout) == (0, "5.0\n"), result.stderr
     assert sorted(line.split(":")[1] for line in result.stderr.splitlines()) == sorted([" KERNKIT_RECORD", " KERNKIT_TRACE", f" {tmp_path}/l"])

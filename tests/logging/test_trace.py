@@ -111,7 +111,7 @@ else: os._exit(0)
 def test_a_process_does_not_write_into_the_file_of_another(file):
     first = "ops.ignore(x); import time; print(1, flush=True); sys.stdin.read(); ops.ignore(x)"
     environment = {"KERNKIT_TRACE": str(file)}
-    code = called.PREAMBLE.format(folder=str(called.library().parent)) + first
+    code = called.preamble() + first
     with subprocess.Popen([sys.executable, "-c", code], env={**environment}, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout.readline() == b"1\n"
         called.run("ops.add_to(y, x)", KERNKIT_TRACE=str(file))

@@ -61,8 +61,7 @@ def run_suite(root, tmp_path):
     return run
 
 
-@pytest.mark.all
-@pytest.mark.parametrize("together", ["1", "4"])
+@pytest.mark.parametrize("together", [pytest.param("1", marks=pytest.mark.slow), pytest.param("4", marks=pytest.mark.all)])
 def test_each_ending_is_counted(run_suite, together):
     printed, record = run_suite("numba_tests", "--together", together)
     expected = {f"test_one.py::{name}": ending for name, ending in ENDINGS.items()} | {"deeper/test_two.py::test_passes": "passed"}

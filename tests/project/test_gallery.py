@@ -113,8 +113,10 @@ def require(entry):
             pytest.skip("the build has no libcuda.so.1: run ./kk build with the headers of CUDA 13")
 
 
-# Tests with CUB and CUTLASS are slow, because nvcc takes long to compile their headers.
-BY_TIER = [pytest.param(entry, marks=pytest.mark.slow if entry == "cuda_libraries" else pytest.mark.all) for entry in ENTRIES]
+# Tests of tier slow: nvcc takes long to compile the headers of CUB and CUTLASS; tests/logging/test_rare_fault.py
+# finds the same kind of fault in tier all.
+SLOW = ("cuda_libraries", "rare_fault")
+BY_TIER = [pytest.param(entry, marks=pytest.mark.slow if entry in SLOW else pytest.mark.all) for entry in ENTRIES]
 
 
 @pytest.mark.parametrize("entry", BY_TIER)

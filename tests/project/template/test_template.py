@@ -255,7 +255,7 @@ def test_without_dlpack_there_is_a_message(load_hook, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.all
+@pytest.mark.slow
 def test_cookiecutter_1_and_2_render_the_same_bytes(template, environment, library, tmp_path):
     check(sys.executable, "-m", "venv", tmp_path / "venv")
     python = tmp_path / "venv/bin/python"
