@@ -119,7 +119,7 @@ def outcome_of(call, library):
 
         code = child.run(work, is_silent=True)
         text.seek(0)
-        return f"signal {-code}" if code < 0 else text.read()
+        return text.read() if code == 0 else f"signal {-code}" if code < 0 else f"exit code {code}"
 
 
 def replayed(suite, paths, library):

@@ -117,7 +117,7 @@ def measure(recording: Recording, library: pathlib.Path, tolerance: float) -> Di
             except UserError as error:
                 file.write_text(json.dumps({"problem": str(error)}))
 
-        if child.run(work) != 0:
+        if child.run(work) != 0 or not file.is_file():
             raise UserError(f"{recording.op}: the call ended its process, so that its time cannot be measured")
         result: Dict[str, Any] = json.loads(file.read_text())
     if "problem" in result:
