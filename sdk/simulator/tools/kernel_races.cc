@@ -737,18 +737,15 @@ class KernelRaces::OfBlock : public BlockHooks {
       const uint64_t at = touched.at[lane];
       if ((at & (bytes - 1)) != 0) continue;  // a misaligned access is a fault
       unsigned shift = RaceCells::shift_of(at, bytes);
-      RaceCell* cell;
       if constexpr (kShared) {
         if (!is_valid(Space::kShared, at, bytes)) continue;
-        cell = memory_->shared_cells_.at(at, shift);
-        shift = memory_->shared_cells_.shift();
       } else {
         if ((at < range_.begin || at >= range_.end) && !is_valid(Space::kGlobal, at, bytes) &&
             is_of_heap(at)) {
           continue;
         }
-        cell = all_.cells_.at(at, &shift);
       }
+      RaceCell* cell = cells_at<kShared>(at, &shift);
       Now now{&now_record, GlobalCells::with_lane(record, static_cast<int>(lane)), lane, at};
       bool continues = false;
       if (traits.is_strong()) {
@@ -792,6 +789,18 @@ class KernelRaces::OfBlock : public BlockHooks {
       }
     }
   }
+  // Returns the first cell of an access by cells of at most 2^*shift bytes, and sets *shift for the
+  // size of the cells.
+  template <bool kShared>
+  RaceCell* cells_at(uint64_t at, unsigned* shift) {
+    if constexpr (kShared) {
+      RaceCell* const cell = memory_->shared_cells_.at(at, *shift);
+      *shift = memory_->shared_cells_.shift();
+      return cell;
+    } else {
+      return all_.cells_.at(at, shift);
+    }
+  }
   // Checks weak accesses of all lanes to adjacent words of one page, the most frequent case.
   // Returns false, without effect, for other accesses.
   template <bool kShared>
@@ -811,13 +820,7 @@ class KernelRaces::OfBlock : public BlockHooks {
       return false;
     }
     unsigned shift = RaceCells::kWord;
-    RaceCell* cell;
-    if constexpr (kShared) {
-      cell = memory_->shared_cells_.at(begin, shift);
-      shift = memory_->shared_cells_.shift();
-    } else {
-      cell = all_.cells_.at(begin, &shift);
-    }
+    RaceCell* cell = cells_at<kShared>(begin, &shift);
     if (shift != RaceCells::kWord) return false;
     const bool overwrites = keeps_no_values<kShared>();
     const auto words_shift = static_cast<unsigned>(__builtin_ctz(bytes / kWordBytes));
