@@ -71,8 +71,10 @@ def pytest_runtest_makereport(item: pytest.Item, call: "pytest.CallInfo[None]") 
     """Turns a failure of a test or of its setup into a skip if the cause is code that the simulator does not run. Only
     the report has the failures of unittest's test cases, since pytest does not raise them in pytest_runtest_call."""
     report = yield
-    reports = REPORTS.new() if REPORTS else []  # also discards the reports of a phase that passes
-    if REPORTS and report.failed and call.when != "teardown" and call.excinfo is not None:
+    if not REPORTS:
+        return report
+    reports = REPORTS.new()  # also discards the reports of a phase that passes
+    if report.failed and call.when != "teardown" and call.excinfo is not None:
         reason = reason_of(call.excinfo.value, reports)
         if reason:
             file, line, _ = item.location
