@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ops whose calls are logged, traced and recorded: every type of argument, errors, and crashes.
 #include <signal.h>
+#include <unistd.h>
 
 #include <string>
 #include <string_view>
@@ -54,8 +55,10 @@ double kinds(TensorView y, TensorView x, double f, int64_t i, bool b, std::strin
 }
 
 void fail(TensorView x) { KERNKIT_THROW(ValueError) << "x: the line\nof " << x.sizes(); }
+/// Raises `signal`, or ends the process with exit code 0 if `signal` is negative.
 void crash(TensorView y, TensorView x, int64_t signal) {
   *y.data<float>() = *x.data<const float>();
+  if (signal < 0) _exit(0);
   if (signal != 0) (void)raise(static_cast<int>(signal));
 }
 void ignore(TensorView) {}

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """`kernkit replay --bench` writes rows that `kernkit report` and `kernkit compare` accept."""
 
+import signal
+
 import called
 import pytest
 from kernkit import cli
@@ -79,6 +81,18 @@ def test_a_call_with_another_result_or_with_an_error_is_not_measured(tmp_path, c
     failed = recorded(tmp_path / "failed", "try: ops.fail(x)\nexcept ValueError: pass")
     assert bench(failed, run) == 1
     assert "fail/float32/2x3/kernkit/bytes:24: ValueError: fail(): x: the line" in capfd.readouterr().out
+
+
+@pytest.mark.parametrize("signal", [signal.SIGABRT, -1])
+def test_a_call_that_ends_its_process_is_not_measured(tmp_path, capfd, signal):
+    """A negative signal ends the process with exit code 0."""
+    path, run = recorded(tmp_path / "calls", "ops.crash(y, x, 0)"), tmp_path / "run.json"
+    text = (path / "call.json").read_text()
+    (path / "call.json").write_text(text.replace('"value":0', f'"value":{int(signal)}'))
+    assert (path / "call.json").read_text() != text
+    assert bench(path, run) == 3
+    assert "crash: the call ended its process, so that its time cannot be measured" in capfd.readouterr().err
+    assert not run.exists()
 
 
 def test_a_tool_for_cuda_kernels_rejects_a_call_of_the_cpu(tmp_path, capfd):

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs other programs, which can be missing on a machine."""
 
+import contextlib
 import os
 import shutil
 import signal
 import subprocess
-from typing import Any, List, Sequence
+from typing import Any, Iterator, List, Mapping, Sequence
 
 from .errors import UserError
 
@@ -17,10 +18,8 @@ def run(arguments: Sequence[Any], **options: Any) -> "subprocess.CompletedProces
     """Runs a program by subprocess.run() with `options`. Returns the result of the run; the caller must check the exit
     code. Raises UserError if the program cannot be started, for example because it is not installed."""
     command = [str(argument) for argument in arguments]
-    try:
+    with _errors_of_start(command[0], options):
         return subprocess.run(command, **options)
-    except OSError as error:
-        raise UserError(_problem(command[0], error, str(options.get("cwd") or ""))) from None
 
 
 def run_until_interrupted(arguments: Sequence[Any], **options: Any) -> int:
@@ -36,7 +35,8 @@ def run_until_interrupted(arguments: Sequence[Any], **options: Any) -> int:
 
     earlier = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        process = subprocess.Popen(command, **options)
+        with _errors_of_start(command[0], options):
+            process = subprocess.Popen(command, **options)
         try:
             return process.wait()
         except KeyboardInterrupt:
@@ -48,11 +48,18 @@ def run_until_interrupted(arguments: Sequence[Any], **options: Any) -> int:
                 process.kill()
                 process.wait()
             return 128 + received[0]
-    except OSError as error:
-        raise UserError(_problem(command[0], error, str(options.get("cwd") or ""))) from None
     finally:
         for number, handler in earlier.items():
             signal.signal(number, handler)
+
+
+@contextlib.contextmanager
+def _errors_of_start(program: str, options: Mapping[str, Any]) -> Iterator[None]:
+    """Turns an OSError at the start of a program with `options` into a UserError."""
+    try:
+        yield
+    except OSError as error:
+        raise UserError(_problem(program, error, str(options.get("cwd") or ""))) from None
 
 
 def _problem(program: str, error: OSError, folder: str) -> str:
