@@ -38,7 +38,8 @@ void copy_lanes(Warp& warp, const Operation& operation) {
     sizes[lane] = std::min(sizes[lane], bytes);
     complete |= sizes[lane] == bytes ? all & kLane[lane] : 0;
   }
-  // Clears the cached range, which contains the destination.
+  // Clears the operation's cached range, which contains the destination: find_source() must not use
+  // it.
   warp.ranges[operation.number] = {};
   find_source(warp, source, complete, 0, bytes, &from);
   for (uint32_t remaining = all & ~complete; remaining != 0; remaining &= remaining - 1) {
