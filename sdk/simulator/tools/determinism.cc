@@ -121,7 +121,7 @@ class LaunchOutputs::Watch : public LaunchHooks {
   LaunchOutputs& all_;
   std::string kernel_;
   std::shared_ptr<const InstrumentedKernel> instrumented_;
-  size_t first_text_;         // index of the text of the first operation
+  size_t first_text_;         // index of the first operation's text in LaunchOutputs::texts_
   std::vector<bool> orders_;  // whether results depend on the order of each operation
 };
 

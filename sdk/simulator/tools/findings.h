@@ -25,7 +25,8 @@ struct FindingCount {
 
 class FindingLedger {
  public:
-  // Kernel, and the lines of both accesses.
+  // The kernel and the source lines of both accesses. Findings with the same key are counted
+  // together.
   using Pair = std::tuple<std::string, std::string, std::string>;
 
   explicit FindingLedger(const char* tool) : tool_(tool) {}

@@ -8,7 +8,7 @@
 
 namespace kernkit::simulator::ptx {
 
-/// What is missing to order two conflicting accesses.
+/// The order or property that two conflicting accesses lack.
 enum class RaceReason : uint8_t {
   kLanes,              // order between two lanes of a warp
   kBarrier,            // order between two warps of a block

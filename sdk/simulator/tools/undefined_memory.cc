@@ -378,7 +378,7 @@ void UndefinedMemory::warpgroup(Warp& warp, const Operation& operation, Undefine
   }
 }
 
-// Each lane has the address of a row, and two elements of each matrix, see matrix.cc.
+// Each lane provides the address of a row, and holds two elements of each matrix, see matrix.cc.
 void UndefinedMemory::matrix(const BitPlan& plan, Warp& warp, const Operation& operation,
                              UndefinedBits* bits) {
   if (warp.mask != Warp::kAll) return;  // with fewer lanes, the operation is a fault
