@@ -327,7 +327,7 @@ class PtxExecutor : public KernelExecutor {
     if (managed_around(address, &managed)) return true;
     const int device = device_of_variable(address);
     attributes->type = device >= 0 ? cudaMemoryTypeDevice : cudaMemoryTypeUnregistered;
-    attributes->device = device;  // -1 for other memory
+    attributes->device = device;  // -1 if no variable contains the address
     return device >= 0;
   }
 

@@ -99,9 +99,8 @@ void Registers::assign_slots(Kernel* kernel) const {
   std::sort(order.begin(), order.end(), [&](uint32_t x, uint32_t y) {
     return lives[x].first != lives[y].first ? lives[x].first < lives[y].first : x < y;
   });
-  // A free slot, and the last operation that uses the slot. Each heap in `free` has the slots of
-  // one register size; the slot with the earliest last use is at the top of
-  // the heap.
+  // A free slot, and the last operation that uses the slot. Each heap in `free` contains the slots
+  // of one register size; the slot with the earliest last use is at the top of the heap.
   struct FreeSlot {
     uint32_t last_use, at;
     bool operator<(const FreeSlot& other) const { return last_use > other.last_use; }

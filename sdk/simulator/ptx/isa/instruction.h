@@ -32,15 +32,15 @@ enum class Definedness : uint8_t {
   kWords,    // The rule of kAll applies to each half of 32 bits.
   kUpwards,  // Bits from the lowest undefined source bit upwards are undefined: sums, products.
   kEach,     // An undefined bit makes the same bit of the result undefined: xor, not.
-  kAnd,      // The rule of kEach applies, except where the other source has a defined zero.
-  kOr,       // The rule of kEach applies, except where the other source has a defined one.
+  kAnd,      // The rule of kEach applies, except where the other source has a defined 0 bit.
+  kOr,       // The rule of kEach applies, except where the other source has a defined 1 bit.
   kTable,    // A result bit is undefined if undefined source bits can change the bit: lop3.
   kMoved,    // Undefined bits move with the data, see Instruction::moved.
   kSelect,   // The result has the undefined bits of the selected source.
   kCompare,  // The result is undefined if undefined source bits can change the result.
   kNarrows,  // src0: an undefined bit makes the upper half undefined; src1: the lower half.
   kWidens,   // An undefined bit in half of the source makes the same half of the result undefined.
-  kShuffle,  // The result has the undefined bits of the source in the lane that is read.
+  kShuffle,  // The result has the undefined bits of the source in the lane that the shuffle reads.
   kBallot,   // An undefined predicate of a lane makes that lane's bit of the result undefined.
   kVote,     // The result is undefined unless a lane with a defined predicate determines it.
   kWarp,     // An undefined bit in any lane makes every bit of the result undefined.
@@ -82,7 +82,7 @@ enum class Effect : uint8_t {
   kWaitsForGrids,  // effect of griddepcontrol.wait
   kReleasesGrids,  // effect of griddepcontrol.launch_dependents
   // Effects of asynchronous operations:
-  kFencesProxies,    // fence.proxy.async; Operation::mode has the spaces, see ProxySpaces
+  kFencesProxies,    // fence.proxy.async; Operation::mode is a mask of ProxySpaces
   kFencesInits,      // fence.mbarrier_init
   kIssuesCopies,     // bulk copy
   kCommitsCopies,    // cp.async.bulk.commit_group

@@ -353,7 +353,7 @@ std::string Block::mbarrier_text(const Warp& warp, int lane, const Operation& op
          mbarriers.lapped_text(at, warp.number) + ")";
 }
 
-// The report resembles the report of the fiber executor, see Block::deadlock() in
+// Formats the report like the deadlock report of the fiber executor, see Block::deadlock() in
 // fiber/block_faults.cc.
 void Block::throw_deadlock() const {
   struct WaitingThread {

@@ -62,7 +62,8 @@ class Mbarriers {
 
   /// Returns a counter that increases when a phase of any object completes.
   uint64_t completed_phases() const { return completed_; }
-  /// Describes what the current phase lacks: "1 of 4 arrivals and 16 bytes missing".
+  /// Describes the missing arrivals and bytes of the current phase: "1 of 4 arrivals and 16 bytes
+  /// missing".
   static std::string missing_text(const MbarrierState& state);
 
  private:

@@ -67,7 +67,7 @@ void wait_for_copies(Warp& warp, const Operation&) {
 }  // namespace
 
 // Decodes cp.async.cg.shared.global [to], [from], bytes{, source bytes or predicate}{, policy}. In
-// lanes where the predicate holds, no byte of the source is copied.
+// lanes where the predicate holds, the copy stores zeros and reads no byte of the source.
 Run cp(Decoder& d) {
   if (!d.has("async")) return nullptr;
   if (d.has("commit_group")) return commit_copies;

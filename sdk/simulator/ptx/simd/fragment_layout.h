@@ -82,8 +82,8 @@ struct Product {
 };
 
 /// The form of a wgmma.mma_async, packed into Operation::offset. Operation::more lists the
-/// registers of D and then the registers of A, if A is in registers. src0 and src1 have the
-/// descriptors of A and B, and the predicate src2 is scale-d.
+/// registers of D and then the registers of A, if A is in registers. src0 and src1 are the
+/// registers of the descriptors of A and B, and the predicate src2 is scale-d.
 struct WarpgroupProduct {
   uint8_t columns;    // columns of B, in units of 8
   uint8_t registers;  // registers of D
