@@ -15,8 +15,8 @@
 
 namespace kernkit::simulator::ptx {
 
-/// A finding, with the sentence of the lowest-numbered block that has the finding at the most
-/// severe level.
+/// A finding: the number of its occurrences, and the sentence of the lowest-numbered block among
+/// the occurrences at the most severe level.
 struct FindingCount {
   uint64_t block = 0, count = 0;
   std::string sentence;

@@ -890,8 +890,8 @@ class KernelRaces::OfBlock : public BlockHooks {
     return i;
   }
 
-  // Returns whether the threads of two accesses are in one cluster, see scope cluster in PTX ISA
-  // 8.5.
+  // Returns whether the threads of two accesses are in one cluster, which scope cluster requires
+  // (PTX ISA 8.5).
   bool are_of_one_cluster(const AccessRecord& a, const AccessRecord& b) const {
     return a.block == b.block || cluster_of(a.block) == cluster_of(b.block);
   }

@@ -174,7 +174,7 @@ class BlockOrder {
     const SharedClock& clock = at_barrier_[warp];
     return clock != nullptr && clock->has(block, other, time);
   }
-  /// Records that the warp has waited for the completions of an object up to `time`, see
+  /// Records that the warp has waited until the object of `key` completed `time` operations, see
   /// CompletionKey.
   void complete(unsigned warp, uint64_t key, uint32_t time);
   bool has_completed(unsigned warp, uint64_t key, uint32_t time) const {
