@@ -140,7 +140,8 @@ TEST_F(Variables, NeedPtxForTheDevice) {
   EXPECT_EQ(cudaGetSymbolAddress(&address, all_.calls), cudaErrorInvalidSymbol);
   EXPECT_EQ(runtime_->faults().at(0),
             "variable _ZN7kernkit5callsE cannot be reached: the program has no PTX for a "
-            "device of compute capability 7.5: add one to CMAKE_CUDA_ARCHITECTURES without -real");
+            "device of compute capability 7.5: add an architecture without -real to "
+            "CMAKE_CUDA_ARCHITECTURES");
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ std::map<void**, std::map<std::string, void*>>& all_managed() {
 }
 
 // Returns the generation of the runtime for which the managed variables of a fat binary were last
-// initialised; 0 if they never were. All devices share the variables.
+// initialised; 0 before the first initialisation. All devices share the variables.
 unsigned long& managed_generation(const void* fat_binary) {
   static auto& all = *new std::map<const void*, unsigned long>;
   return all[fat_binary];
@@ -327,7 +327,7 @@ class PtxExecutor : public KernelExecutor {
     if (managed_around(address, &managed)) return true;
     const int device = device_of_variable(address);
     attributes->type = device >= 0 ? cudaMemoryTypeDevice : cudaMemoryTypeUnregistered;
-    attributes->device = device;  // -1 for other memory
+    attributes->device = device;  // -1 if no variable contains the address
     return device >= 0;
   }
 

@@ -51,8 +51,8 @@ void keep_own_block(const Warp& warp, const Operation& operation, Touched* all, 
   }
 }
 
-// Splits accesses to shared memory by the block that has the memory, and converts the addresses to
-// offsets. Returns the number of entries.
+// Splits accesses to shared memory by the block to which the memory belongs, and converts the
+// addresses to offsets. Returns the number of entries.
 int split_by_block(const Warp& warp, const Operation& operation, Touched* all, int count) {
   const Block& own = *warp.block;
   for (int i = 0; i < count; ++i) all[i].rank = own.rank;
@@ -68,7 +68,7 @@ int split_by_block(const Warp& warp, const Operation& operation, Touched* all, i
       all[i].at[lane] = at;
       if (rank == own.rank) continue;
       all[i].lanes &= ~kLane[lane];
-      if (rank >= own.cluster->size()) continue;  // the access is a fault
+      if (rank >= own.cluster->size()) continue;  // the operation reports a fault
       int k = first_count;
       while (k < count && all[k].rank != rank) ++k;
       if (k == count) {

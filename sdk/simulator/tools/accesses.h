@@ -10,7 +10,7 @@ struct Touched {
   Space space = Space::kGlobal;
   uint32_t lanes = 0;  // mask of the lanes with addresses in this space
   uint64_t at[32];     // address of each lane; an offset, except in global memory
-  uint32_t rank = 0;   // rank of the block that has the shared memory, see find_touched_of_all()
+  uint32_t rank = 0;   // rank of the block with the shared memory, see find_touched_of_all()
 };
 
 /// Writes to `all` one Touched per address space that the lanes access (generic addresses may be in

@@ -15,8 +15,8 @@
 
 namespace kernkit::simulator::ptx {
 
-/// The keys of completions in RemoteClock. A key names an object, and a time counts completions of
-/// the object.
+/// Keys of RemoteClock for asynchronous operations. A key identifies an object that completes
+/// operations, such as an mbarrier; the time of the key is the number of completions.
 struct CompletionKey {
   enum Kind : uint64_t { kMbarrier = 1, kProducts = 2, kReadGroups = 3, kGroups = 4 };
 
@@ -40,12 +40,13 @@ struct CompletionKey {
   }
 };
 
-/// The numbers of groups of a block's threads and warps, and its pending copies.
+/// The asynchronous operations of a block: the group numbers of its threads and warps, and its
+/// pending copies.
 class AsyncOperations {
  public:
   /// The bulk groups of a thread.
   struct Groups {
-    uint32_t closed = 0, read = 0;  // closed groups; groups whose sources have been read
+    uint32_t closed = 0, read = 0;  // numbers of closed groups, and of groups with read sources
     uint32_t issued = 0;            // group of the last copy; 0 without a copy
     uint32_t operation = 0;         // number of the operation that issued the copy
   };

@@ -31,8 +31,8 @@ class ChangedMemory {
     bool is_changed(uint32_t i) const;
     /// Returns whether the launch changed any byte.
     bool is_changed() const;
-    /// Returns, for each word of 4 bytes, the number of the set of operations that stored to the
-    /// word. The list is empty until the first call.
+    /// Returns, for each word of 4 bytes, the number in WriterSets of the set of operations that
+    /// stored to the word. Until the first call, `writers` is empty.
     std::vector<uint16_t>& words();
   };
 
@@ -47,7 +47,7 @@ class ChangedMemory {
   std::vector<const Chunk*> chunks() const;
   /// Returns the names of the accessed memory: "allocation 2 (400 bytes by cudaMalloc())".
   const std::vector<std::string>& memories() const { return memories_; }
-  /// Returns a number that depends on the changed bytes, their values and their places.
+  /// Returns a digest of the values and locations of the changed bytes.
   uint64_t digest() const;
 
  private:
@@ -60,7 +60,7 @@ class ChangedMemory {
   Chunk* last_ = nullptr;  // chunk of the last access
 };
 
-/// Returns a number that depends on the bytes and on `seed`.
+/// Returns a digest of the bytes and of `seed`.
 uint64_t digest_of(const void* bytes, size_t size, uint64_t seed);
 
 }  // namespace kernkit::simulator::ptx

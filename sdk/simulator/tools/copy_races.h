@@ -20,7 +20,7 @@ struct CallOnStream {
   const char* place;  // call site in the program; "" if unknown
 };
 
-/// Checks work that a call enqueued for races, while the work runs.
+/// Reports races of the work that a runtime call enqueued, while this work runs.
 class CallRaces {
  public:
   /// Starts to check the work of every call.

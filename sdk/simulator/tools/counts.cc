@@ -8,8 +8,7 @@
 namespace kernkit::simulator::ptx {
 namespace {
 
-// Adds requests, lanes and bytes: the counters that global, shared and local traffic have in
-// common.
+// Adds requests, lanes and bytes: the counters that exist for global, shared and local traffic.
 template <class Traffic>
 void add_requests(Traffic* to, uint64_t requests, uint64_t lanes, uint64_t bytes) {
   to->requests += requests;

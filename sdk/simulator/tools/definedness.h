@@ -20,7 +20,7 @@ enum class Order : uint8_t { kNone, kEqual, kLess, kLessEqual, kGreater, kGreate
 
 struct BitPlan {
   Definedness rule = Definedness::kAll;
-  uint8_t data = 0;  // which sources of kMoved are data; bit i means src<i>
+  uint8_t data = 0;  // for kMoved: mask of the sources that are data; bit i is src<i>
   Order order = Order::kNone;
   bool is_signed = false;
   bool stores = false;
@@ -28,7 +28,7 @@ struct BitPlan {
   // whether the value that an atomic stores is independent of the old value
   bool exchanges = false;
   std::vector<uint32_t> sources, results;
-  std::vector<uint32_t> upper_sources, upper_results;  // upper halves, of an atomic of 16 bytes
+  std::vector<uint32_t> upper_sources, upper_results;  // for atomics of 16 bytes: upper halves
   std::vector<uint32_t> selectors;  // registers that select memory or lanes, such as addresses
 };
 

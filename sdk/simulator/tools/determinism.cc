@@ -15,8 +15,8 @@
 namespace kernkit::simulator::ptx {
 namespace {
 
-// Returns whether an operation of the kernel has the register at offset `at` as a source or in its
-// lists. Also returns true if the operation uses another register that shares the memory.
+// Returns whether an operation of the kernel reads the register at offset `at`, as a source or in
+// its lists. Also returns true if the operation uses another register that shares the memory.
 bool is_read(const Kernel& kernel, uint32_t at) {
   return std::any_of(kernel.code.begin(), kernel.code.end(), [&](const Operation& operation) {
     const auto is_source = [at](uint32_t source) { return source == at; };
@@ -121,7 +121,7 @@ class LaunchOutputs::Watch : public LaunchHooks {
   LaunchOutputs& all_;
   std::string kernel_;
   std::shared_ptr<const InstrumentedKernel> instrumented_;
-  size_t first_text_;         // index of the text of the first operation
+  size_t first_text_;         // index of the first operation's text in LaunchOutputs::texts_
   std::vector<bool> orders_;  // whether results depend on the order of each operation
 };
 

@@ -27,12 +27,13 @@ struct LaunchNumber {
   }
 };
 
-/// Numbers of sets of operations. Each word that a launch stores has the set of the operations that
-/// stored to the word.
+/// Assigns numbers to sets of operations. Each word that a launch stores has such a set: the
+/// operations that stored to the word.
 class WriterSets {
  public:
-  /// Returns the number of the set `before` with an operation added. 0 is the empty set, and also
-  /// the result after 65,535 sets.
+  /// Returns the number of the set that contains the operations of set number `before` and
+  /// `operation`. 0 is the number of the empty set; add() also returns 0 for a new set once the
+  /// other 65,535 numbers are in use.
   uint16_t add(uint16_t before, uint32_t operation);
   const std::vector<std::set<uint32_t>>& all() const { return sets_; }
 
@@ -42,9 +43,10 @@ class WriterSets {
   std::map<std::pair<uint16_t, uint32_t>, uint16_t> added_;
 };
 
-/// The launches of a process. A file PROCESS.launches gets a line "CALL RUN DIGEST KERNEL" for each
-/// launch, in the order of their ends. Launches of a kernel belong to the launch of the host; a
-/// later line for the same launch replaces an earlier line.
+/// Writes the results of a process's launches to files. The file PROCESS.launches contains a line
+/// "CALL RUN DIGEST KERNEL" for each launch, in the order in which the launches end. Launches by a
+/// kernel belong to the host's launch of that kernel; a later line for the same launch replaces an
+/// earlier line.
 class LaunchOutputs {
  public:
   /// `folder`: folder of the files. `described`: the launch "CALL:RUN" that the file

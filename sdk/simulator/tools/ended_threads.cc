@@ -34,7 +34,7 @@ class EndedThreads::OfBlock : public BlockHooks {
         at = &block_.launch.kernel.code[part.pc];
       }
     }
-    if (at == nullptr || at->src1 != kNone) return;  // allowed at a barrier with a count
+    if (at == nullptr || at->src1 != kNone) return;  // a barrier with a count may exclude threads
     const std::string line = line_text(block_, *at);
     FindingCount& finding = findings_[line];
     const dim3 grid = block_.launch.grid;

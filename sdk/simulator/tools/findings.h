@@ -15,8 +15,8 @@
 
 namespace kernkit::simulator::ptx {
 
-/// A finding, with the sentence of the lowest-numbered block that has the finding at the most
-/// severe level.
+/// A finding: the number of its occurrences, and the sentence of the lowest-numbered block among
+/// the occurrences at the most severe level.
 struct FindingCount {
   uint64_t block = 0, count = 0;
   std::string sentence;
@@ -25,7 +25,8 @@ struct FindingCount {
 
 class FindingLedger {
  public:
-  // Kernel, and the lines of both accesses.
+  // The kernel and the source lines of both accesses. Findings with the same key are counted
+  // together.
   using Pair = std::tuple<std::string, std::string, std::string>;
 
   explicit FindingLedger(const char* tool) : tool_(tool) {}

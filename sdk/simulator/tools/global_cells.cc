@@ -36,7 +36,7 @@ uint64_t GlobalCells::ended_before(const WorkId& work, uint64_t previous) const 
            record.instrumented != nullptr;
   };
   const auto kernel = std::find_if(launches_.begin(), launches_.end(), is_previous);
-  // the previous work is a copy or an event, which has ended
+  // The previous work is a copy or an event, which has ended.
   if (kernel == launches_.end()) return previous;
   return kernel->waits_first ? kernel->previous : kernel->ended;
 }

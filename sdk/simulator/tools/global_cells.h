@@ -102,8 +102,8 @@ class GlobalCells {
   static bool is_in_one_page(uint64_t address, uint64_t bytes) {
     return address / kPage == (address + bytes - 1) / kPage;
   }
-  /// Visits the cells from `begin` to `end`, with their addresses. A whole page has one cell until
-  /// a part of the page is accessed.
+  /// Visits the cells from `begin` to `end`, with their addresses. One cell represents a whole page
+  /// until a part of the page is accessed.
   template <class Visit>
   void each(uint64_t begin, uint64_t end, const Visit& visit) {
     for (uint64_t next; begin < end; begin = next) {

@@ -89,9 +89,9 @@ void leaves() {
   if (actors().size() > 1) actors().pop_back();  // the actor may have entered before keep_order()
 }
 
-// Begins work of a queue; null for unordered work. Work that has completed on the legacy stream
-// happened before new work of a blocking stream, and work that has completed on a blocking stream
-// happened before new work of the legacy stream.
+// Begins work of a queue; `queue` is null for unordered work. Work that has completed on the legacy
+// stream happened before new work of a blocking stream, and work that has completed on a blocking
+// stream happened before new work of the legacy stream.
 void begins(const Queue* queue) {
   uint64_t by_others = 0;
   if (queue != nullptr && (queue->legacy || queue->blocking)) {
@@ -104,7 +104,7 @@ void begins(const Queue* queue) {
   }
   const std::lock_guard<std::mutex> lock(order().mutex);
   const uint64_t number = ++order().works;
-  // Work without a queue gets a stream of its own, identified by an odd address, which no queue
+  // Work without a queue is identified by a separate stream with an odd address, which no queue
   // has.
   const void* stream =
       queue != nullptr ? &queue->done : reinterpret_cast<const void*>(2 * number + 1);

@@ -181,7 +181,7 @@ class KernelRaces::OfBlock : public BlockHooks {
   void issues(const Warp& warp, const Operation& operation, const IssuedCopy& copy) override {
     if (of_lanes_) order_.tick(warp.number);
     if (!copy.in_group && !copy.is_generic) check_init(warp, operation, copy);
-    uint32_t of_reads = 0, of_writes = 0;  // completions of a copy in a group
+    uint32_t of_reads = 0, of_writes = 0;  // completions of reads and writes of a copy in a group
     if (copy.in_group) {
       const unsigned thread = warp.number * 32 + static_cast<unsigned>(copy.lane);
       AsyncOperations::Groups& groups = async_.groups(thread);
@@ -199,7 +199,8 @@ class KernelRaces::OfBlock : public BlockHooks {
       if (previous == nullptr || previous->block != bytes.block || previous->kind != bytes.kind) {
         uint32_t completion = bytes.kind == CopiedBytes::kReads ? of_reads : of_writes;
         if (!copy.in_group) {
-          // A read of global memory completes with the write to shared memory of the last block.
+          // A read of global memory shares the completion of the last block whose shared memory the
+          // copy writes.
           if (bytes.block != nullptr || previous == nullptr) {
             last_completion_ =
                 all_.order_.add_completion(CompletionKey::of_mbarrier(number_, copy.mbarrier),
@@ -252,7 +253,7 @@ class KernelRaces::OfBlock : public BlockHooks {
     // the same time of its clock, the record is used again.
     std::vector<uint32_t> records, shared_records;
     PendingCopies copies;
-    std::vector<ProductRegisters::Issued> products;      // products without a wait
+    std::vector<ProductRegisters::Issued> products;      // issued products that are still pending
     uint32_t product_group = 0, product_completion = 0;  // group and completion of the last product
   };
   // The number of completed phases of an mbarrier when the mbarrier's releases were last recorded,
@@ -349,7 +350,7 @@ class KernelRaces::OfBlock : public BlockHooks {
             ThreadScope::kNone,
             AccessRecord::kAsync};
   }
-  // Adds a record to the records of a space.
+  // Adds a record for an access to shared or global memory. Returns the access of `lane`.
   Now begin_async(bool is_shared, const AccessRecord& record, unsigned lane) {
     uint32_t index;
     if (is_shared) {
@@ -407,7 +408,8 @@ class KernelRaces::OfBlock : public BlockHooks {
     if (operation.mode == kOnlyReads) return;
     order_.complete(warp.number, CompletionKey::of_groups(number_, thread, false), complete);
   }
-  // A warp multiplies its 16 rows of A, and reads all of B.
+  // Records that a warp issues a product, and checks its reads of shared memory: the 16 rows of A
+  // of the warp, and all of B.
   void issue_product(Warp& warp, const Operation& operation) {
     if (warp.mask != Warp::kAll) return;  // the operation is a fault
     if (of_lanes_) order_.tick(warp.number);
@@ -476,7 +478,7 @@ class KernelRaces::OfBlock : public BlockHooks {
     phase.phases = phases;
     phase.released = order_.released_at(location_in(*this, at));
   }
-  // A fence counts for all initialisations of the block's mbarriers that happened before the fence.
+  // A fence applies to all initialisations of the block's mbarriers that happened before the fence.
   void fence_inits(const Warp& warp) {
     order_.fence_inits(warp.number);
     for (auto& [at, init] : inits_) {
@@ -485,8 +487,8 @@ class KernelRaces::OfBlock : public BlockHooks {
           order_.has_acquired(warp.number, init.record.block, init.record.warp, init.record.time);
     }
   }
-  // An initialisation must happen before every use. The cells of the object do not suffice for this
-  // check, since later accesses replace the initialisation.
+  // Checks that the initialisation of an mbarrier happens before a use. The cells of the object do
+  // not suffice for this check, since later accesses replace the initialisation.
   void check_order_of_inits(const Warp& warp, const Operation& operation, const Traits& traits,
                             const Touched& touched) {
     if (traits.access == AccessKind::kStore) return;
@@ -514,8 +516,8 @@ class KernelRaces::OfBlock : public BlockHooks {
                 start_text(now, id) + all_.cells_.race_text(before, init.id, now, bytes) +
                     text_of(RaceReason::kBarrier));
   }
-  // The async proxy counts the bytes of a copy at the mbarrier: the initialisation must happen
-  // before the copy, with a fence between.
+  // Checks that the initialisation of a copy's mbarrier happens before the copy, with a fence
+  // between, since the async proxy counts the bytes of the copy at the mbarrier.
   void check_init(const Warp& warp, const Operation& operation, const IssuedCopy& copy) {
     const auto found = inits_.find(copy.mbarrier);
     if (found == inits_.end()) return;
@@ -542,8 +544,8 @@ class KernelRaces::OfBlock : public BlockHooks {
                       "before the end");
     }
   }
-  // Accesses of other blocks and copies into the block's shared memory must happen before the block
-  // ends.
+  // Checks that accesses by other blocks, and copies into the block's shared memory, happen before
+  // the block ends.
   void check_foreign() {
     for (const uint32_t index : foreign_) {
       const AccessRecord& record = shared_records_[index];
@@ -604,8 +606,8 @@ class KernelRaces::OfBlock : public BlockHooks {
       copy.time = order_.time(warp.number);
     });
   }
-  // Called when the block has ended. A block without a trigger lets later work begin when the block
-  // ends.
+  // Called when the block has ended. A block that did not execute griddepcontrol.launch_dependents
+  // lets later work begin when the block ends.
   void end_block() {
     if (runs_ && all_.may_overlap_ && (triggers_first_ || !waits_)) {
       all_.cells_.triggers_first(all_.launch_);
@@ -751,7 +753,8 @@ class KernelRaces::OfBlock : public BlockHooks {
       if (traits.is_strong()) {
         continues = follows_strongly<kShared>(*cell, now_record);
         now.observes = continues && kind == AccessKind::kAtomic && !traits.is_reduction;
-        // A wait for a phase acquires if the phase has completed, see waited().
+        // The load of a wait for a phase acquires nothing here: waited() acquires when the phase
+        // has completed.
         const bool reads = traits.reads() && !(traits.is_mbarrier && kind == AccessKind::kLoad);
         if (continues && reads && order_.any_released()) {
           order_.read(warp.number, location<kShared>(at), traits);
@@ -789,8 +792,8 @@ class KernelRaces::OfBlock : public BlockHooks {
       }
     }
   }
-  // Returns the first cell of an access by cells of at most 2^*shift bytes, and sets *shift for the
-  // size of the cells.
+  // Returns the first cell of an access. The cells have at most 2^*shift bytes; stores log2 of
+  // their size in *shift.
   template <bool kShared>
   RaceCell* cells_at(uint64_t at, unsigned* shift) {
     if constexpr (kShared) {
@@ -842,7 +845,8 @@ class KernelRaces::OfBlock : public BlockHooks {
     }
     return true;
   }
-  // Returns whether `id` is 0, or an access of the record ordered_.
+  // Returns whether `id` is 0 (no access), or an access of record number ordered_, which is ordered
+  // before the current operation.
   bool is_before_now(uint32_t id) const { return id == 0 || id >> 5 == ordered_; }
   // Records a load of a cell if is_before_now() holds for all accesses of the cell. Returns false,
   // without effect, for other cells.
@@ -856,7 +860,8 @@ class KernelRaces::OfBlock : public BlockHooks {
     }
     return !of_lanes_ && cell->first_read >> 5 == id >> 5;  // another lane of this operation
   }
-  // Returns whether neither stores of one value nor observations of writes are recorded.
+  // Returns whether neither stores of the same value nor observations of writes are recorded for
+  // this memory.
   template <bool kShared>
   bool keeps_no_values() {
     return same_value<kShared>().empty() && observers<kShared>().is_empty();
@@ -885,8 +890,8 @@ class KernelRaces::OfBlock : public BlockHooks {
     return i;
   }
 
-  // Returns whether the threads of two accesses are in one cluster, see scope cluster in PTX ISA
-  // 8.5.
+  // Returns whether the threads of two accesses are in one cluster, which scope cluster requires
+  // (PTX ISA 8.5).
   bool are_of_one_cluster(const AccessRecord& a, const AccessRecord& b) const {
     return a.block == b.block || cluster_of(a.block) == cluster_of(b.block);
   }
@@ -918,8 +923,8 @@ class KernelRaces::OfBlock : public BlockHooks {
     return last != 0 && are_morally_strong(record_of<kShared>(last), now);
   }
 
-  // Returns the verdict on two conflicting accesses. Ordered accesses by two proxies also need a
-  // fence.
+  // Returns the verdict on two conflicting accesses. Accesses by two proxies need both an order and
+  // a fence between them.
   template <bool kShared>
   RaceVerdict judge(const AccessRecord& before, uint32_t before_id, const Now& now_access) const {
     const AccessRecord& now = *now_access.record;
@@ -1020,9 +1025,9 @@ class KernelRaces::OfBlock : public BlockHooks {
     return all_.may_overlap_ && all_.cells_.launch(all_.launch_).may_run_with(work);
   }
 
-  // Returns the verdict on the accesses `before` and *now, after `adjust` has changed the verdict.
-  // Reports at most one race for each access *now. ordered_ avoids repeated checks, since
-  // consecutive cells often have the same earlier instruction.
+  // Returns the verdict on the accesses `before` and *now. `adjust` can change the verdict on
+  // unordered accesses. Reports at most one race for each access *now. ordered_ avoids repeated
+  // checks, since consecutive cells often have the same earlier instruction.
   template <bool kShared, class Adjust>
   RaceVerdict compare(uint32_t before, Now* now, const Adjust& adjust) {
     if (before >> 5 == ordered_) return {};
@@ -1030,7 +1035,8 @@ class KernelRaces::OfBlock : public BlockHooks {
     RaceVerdict verdict = judge<kShared>(record, before, *now);
     if (verdict.is_reported(all_.least_) && !observers<kShared>().is_empty()) {
       judge_observed<kShared>(record, before, *now, &verdict);
-      // Another cell may have the same earlier access, and no observation of the access.
+      // Leaves ordered_ unchanged: an observation orders the accesses in this cell only. Another
+      // cell with the same earlier access may lack the observation.
       if (verdict.kind == RaceVerdict::kOrdered) return verdict;
     }
     if (verdict.kind == RaceVerdict::kOrdered) {
@@ -1169,7 +1175,8 @@ class KernelRaces::OfBlock : public BlockHooks {
     } else {
       is_before = order_.has_acquired(now.record->warp, record.block, record.warp, record.time);
     }
-    // An access by the async proxy also needs a fence, so that the order alone does not suffice.
+    // Leaves ordered_ unchanged for an asynchronous access, which can need a fence in addition to
+    // the order.
     if (is_before && !now.record->is_async()) ordered_ = read >> 5;
     return is_before;
   }
@@ -1270,7 +1277,8 @@ class KernelRaces::OfBlock : public BlockHooks {
   AsyncOperations async_;
   std::map<uint32_t, Init> inits_;              // initialisations by offset of the mbarrier
   std::unordered_map<uint32_t, Phase> phases_;  // phases by offset of the mbarrier
-  // Records of accesses by other blocks, and of bulk copies that write shared memory.
+  // Indices into shared_records_ of accesses by other blocks, and of bulk copies that write shared
+  // memory.
   std::vector<uint32_t> foreign_;
   uint32_t last_completion_ = 0;
   std::vector<OfWarp> warps_;

@@ -33,7 +33,7 @@ class KernelRaces : public LaunchHooks {
 
  private:
   class OfBlock;
-  /// What the tool does at an operation.
+  /// The properties of an operation that racecheck uses.
   struct Traits : OrderTraits {
     enum Does : uint8_t {
       kNothing,

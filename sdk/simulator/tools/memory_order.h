@@ -40,7 +40,7 @@ struct ProxyClocks {
 };
 
 /// The clocks that release patterns on a location have released. `lenient` also includes clocks
-/// that the releasing warps got by strong reads without an acquire fence. `by_barrier` has the
+/// that strong reads of the releasing warps found without an acquire fence. `by_barrier` has the
 /// clocks that other threads released by fences before a barrier; accesses that only these clocks
 /// order are reported at the level `warn`.
 struct Released {
@@ -85,21 +85,22 @@ class LaunchOrder {
   /// Called for a launch with clusters of several blocks.
   void keep_clusters() { has_clusters_ = true; }
   bool has_clusters() const { return has_clusters_; }
-  /// Returns what the arrivals at the barrier of a cluster have released.
+  /// Returns the releases by arrivals at the barrier of a cluster.
   Released& cluster(uint64_t number) { return clusters_[number]; }
 
  private:
   friend class BlockOrder;
   struct Location {
     Released released;
-    // What threads of a cluster released for threads of the same cluster, by number of the cluster.
+    // Releases that only threads of the releasing thread's cluster can acquire, by number of the
+    // cluster.
     std::map<uint64_t, Released> of_clusters;
     uint64_t version = 0;  // number of stores that reset `released` and `of_clusters`
   };
   std::unordered_map<uint64_t, Location> locations_;  // locations by address of global memory
   std::unordered_map<uint64_t, FenceTimes> fences_;   // fence times by key_of() of the warp
   bool has_clusters_ = false;
-  std::unordered_map<uint64_t, Released> clusters_;  // by number of the cluster
+  std::unordered_map<uint64_t, Released> clusters_;  // releases at barrier.cluster, by cluster
   std::vector<Completion> completions_;
 };
 
@@ -173,14 +174,14 @@ class BlockOrder {
     const SharedClock& clock = at_barrier_[warp];
     return clock != nullptr && clock->has(block, other, time);
   }
-  /// Records that the warp has waited for the completions of an object up to `time`, see
+  /// Records that the warp has waited until the object of `key` completed `time` operations, see
   /// CompletionKey.
   void complete(unsigned warp, uint64_t key, uint32_t time);
   bool has_completed(unsigned warp, uint64_t key, uint32_t time) const {
     const auto entry = strict_[warp].remote.find(key);
     return entry != strict_[warp].remote.end() && entry->second >= time;
   }
-  /// Makes barriers count for is_before_barrier() from now on.
+  /// Starts to record barriers for is_before_barrier().
   void note_barriers() { notes_barriers_ = true; }
 
   /// Releases of fences, for later strong writes: `narrow` for threads of the block, `cluster` for
@@ -197,8 +198,9 @@ class BlockOrder {
   Fences released_at(uint64_t key) const;
   /// Acquires the releases `found` at a location, by a strong read with these traits.
   void acquire(unsigned warp, const Fences& found, const OrderTraits& traits);
-  /// Orders lanes of a warp that acquire the releases `found`: the accesses of all lanes before the
-  /// warp's last arrival at a barrier happened before, if the releases followed the barrier.
+  /// Orders the lanes in `lanes`, which acquire the releases `found`: if a release followed the
+  /// warp's last arrival at a barrier, the accesses of all lanes before this arrival happened
+  /// before the current operation.
   void acquire_lanes(unsigned warp, uint32_t lanes, const Fences& found, const OrderTraits& traits);
 
   /// Returns whether anything was released. Otherwise no read can acquire, and no write can
@@ -206,8 +208,8 @@ class BlockOrder {
   bool any_released() const { return !local_.empty() || !all_.locations_.empty(); }
   /// Records a strong read of the location `key`, whose last write is morally strong with the read.
   void read(unsigned warp, uint64_t key, const OrderTraits& traits);
-  /// Records a strong write to the location `key`. `continues`: the write is an atomic, and the
-  /// write whose value it read is morally strong with the atomic.
+  /// Records a strong write to the location `key`. `continues`: the write is an atomic, and is
+  /// morally strong with the write whose value the atomic read.
   void write(unsigned warp, uint64_t key, const OrderTraits& traits, bool continues);
   /// Records griddepcontrol.wait, after which earlier work has ended.
   void wait_for_earlier_work(unsigned warp) {
@@ -247,9 +249,9 @@ class BlockOrder {
   LaunchOrder& all_;
   uint64_t block_ = 0, cluster_ = 0;
   std::vector<Clock> strict_{kMostWarps};
-  // lenient_ also has the clocks that strong reads without an acquire fence found, by_cas_ only the
-  // clocks that cas operations found, and by_barrier_ the clocks of Released::by_barrier. The three
-  // members are unused until is_lenient_ is true.
+  // lenient_ also includes the clocks that strong reads without an acquire fence found; by_cas_ has
+  // only the clocks that cas operations found, and by_barrier_ the clocks of Released::by_barrier.
+  // The three members are unused until is_lenient_ is true.
   bool is_lenient_ = false;
   std::vector<Clock> lenient_, by_cas_, by_barrier_;
   std::vector<Fences> fences_{kMostWarps};
@@ -258,7 +260,7 @@ class BlockOrder {
   std::vector<SharedClock> at_barrier_{kMostWarps};  // clock acquired at the last barrier
   Released opened_;                                  // releases of the cluster's last barrier phase
   std::vector<Released> inits_{kMostWarps};          // releases of the last fence.mbarrier_init
-  std::vector<Fences> pending_{kMostWarps};          // for the next fence: releases found by reads
+  std::vector<Fences> pending_{kMostWarps};          // releases found by reads, for the next fence
   // Releases of each warp's own release operations, by location.
   std::map<uint64_t, Fences> own_releases_[kMostWarps];
   std::map<uint32_t, Barrier> barriers_;

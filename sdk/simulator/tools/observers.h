@@ -11,8 +11,8 @@
 
 namespace kernkit::simulator::ptx {
 
-/// The observers of the writes to a memory. Empty unless strong loads read strong writes of other
-/// warps without an earlier order.
+/// The observers of the writes to a memory: strong loads that read a strong write of another warp
+/// although nothing else orders the write before the load.
 class Observers {
  public:
   struct Observer {

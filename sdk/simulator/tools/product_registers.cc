@@ -53,14 +53,14 @@ ProductRegisters::ProductRegisters(const Kernel& kernel) : kernel_(kernel) {
     take(plan.selectors, &accesses.read);
     take(plan.results, &accesses.written);
     if (operation.count == 0) continue;
-    // The registers of a vector of an access to memory.
+    // The registers in Operation::list, such as the vector of a load or store.
     const std::vector<uint32_t> list(operation.list,
                                      operation.list + std::min<int>(operation.count, 8));
     take(list, plan.stores ? &accesses.read : &accesses.written);
   }
 }
 
-// Products that add to the same sums may follow each other.
+// A product may add to the sums of an earlier product without a wait.
 const Operation* ProductRegisters::find(const Operation& operation,
                                         const std::vector<Issued>& issued) const {
   const Registers& accesses = accesses_[operation.number];

@@ -39,8 +39,8 @@ class RaceCells {
   static unsigned shift_of(uint64_t address, uint32_t bytes) {
     return static_cast<unsigned>(__builtin_ctzll(address | bytes | 1u << kWord));
   }
-  /// Returns the first cell of an access whose alignment is `shift`; further cells of the access
-  /// follow.
+  /// Returns the first cell of an access whose alignment is 2^shift bytes; further cells of the
+  /// access follow.
   RaceCell* at(uint64_t offset, unsigned shift) {
     if (shift < shift_) split(shift);
     return &cells_[offset >> shift_];

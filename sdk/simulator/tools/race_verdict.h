@@ -8,7 +8,7 @@
 
 namespace kernkit::simulator::ptx {
 
-/// What is missing to order two conflicting accesses.
+/// The order or property that two conflicting accesses lack.
 enum class RaceReason : uint8_t {
   kLanes,              // order between two lanes of a warp
   kBarrier,            // order between two warps of a block
@@ -18,7 +18,7 @@ enum class RaceReason : uint8_t {
   kCopy,               // order after an asynchronous copy that its warp has not waited for
   kScope,              // a scope of the strong accesses that includes both threads
   kFenceScope,         // a wider scope of the first block's fence, which has block scope
-  kClusterScope,       // a scope that includes both threads, in place of cluster
+  kClusterScope,       // a scope that includes both threads, instead of scope cluster
   kClusterFenceScope,  // a wider scope of the first block's fence, which has cluster scope
   kAcquire,            // only an acquire fence
   kPublisher,          // only a fence of the thread that wrote to the flag after a barrier

@@ -155,7 +155,7 @@ Session::Session() {
   runtime_hooks.call_failed = [](const char* function, cudaError_t error, const std::string& why) {
     of_process().note_call(function, error, why);
   };
-  // This report remains if the process crashes.
+  // Writes an early report, which remains if the process crashes.
   runtime_hooks.first_call = [] { of_process().write(); };
   std::atexit([] { of_process().end_process(); });
 }

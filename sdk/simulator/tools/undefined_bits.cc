@@ -86,8 +86,9 @@ uint32_t UndefinedBits::lanes(uint32_t at, uint32_t among) const {
   }
 }
 
-// Prepares a register for a write to some lanes: stores its undefined bits in bits_. The bits of
-// ended lanes are cleared.
+// Prepares a register for a write to some lanes: stores the undefined bits of all lanes in bits_,
+// which states_ alone describes for a defined or uninitialised register. The bits of ended lanes
+// are cleared.
 void UndefinedBits::begin_write(uint32_t at, uint32_t live) {
   const uint8_t state = states_[at / kLine];
   if (state == kSome) return;

@@ -50,7 +50,7 @@ class UndefinedBits {
   void* raw(uint32_t at) { return &bits_[at]; }
 
  private:
-  static constexpr uint32_t kLine = 64;  // granularity of registers [bytes]
+  static constexpr uint32_t kLine = 64;  // size of a line, the granularity of registers [bytes]
   enum State : uint8_t { kDefined, kSome, kUninitialised };
   void begin_write(uint32_t at, uint32_t live);
   void end_write(uint32_t at, uint32_t live);

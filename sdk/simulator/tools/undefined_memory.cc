@@ -358,7 +358,7 @@ void UndefinedMemory::warpgroup(Warp& warp, const Operation& operation, Undefine
   read_tile(operation.src1, p.b_transposed != 0, 0, 8u * p.columns, columns);
   const uint32_t scale = warp.predicate(operation.src2);
   const bool keeps = ((operation.negated ? ~scale : scale) & 1) != 0;
-  const uint32_t halves = p.d == Element::kF16 ? 2 : 1;  // elements of a register
+  const uint32_t halves = p.d == Element::kF16 ? 2 : 1;  // elements of D in a register
   for (uint32_t r = 0; r < p.registers; ++r) {
     Undefined sums;
     if (keeps && bits->any(registers[r])) bits->read(registers[r], &sums);
@@ -378,7 +378,7 @@ void UndefinedMemory::warpgroup(Warp& warp, const Operation& operation, Undefine
   }
 }
 
-// Each lane has the address of a row, and two elements of each matrix, see matrix.cc.
+// Each lane provides the address of a row, and holds two elements of each matrix, see matrix.cc.
 void UndefinedMemory::matrix(const BitPlan& plan, Warp& warp, const Operation& operation,
                              UndefinedBits* bits) {
   if (warp.mask != Warp::kAll) return;  // with fewer lanes, the operation is a fault
@@ -428,7 +428,7 @@ void UndefinedMemory::matrix(const BitPlan& plan, Warp& warp, const Operation& o
   });
 }
 
-// Fragments have the layout of each_access() in wmma.cc.
+// The layout of the fragments is defined by each_access() in wmma.cc.
 void UndefinedMemory::fragment(const BitPlan& plan, Warp& warp, const Operation& operation,
                                UndefinedBits* bits) {
   if (warp.mask != Warp::kAll) return;  // with fewer lanes, the operation is a fault

@@ -65,8 +65,8 @@ Kernel Decoder::decode() {
   return std::move(kernel_);
 }
 
-// Decodes the body of a function, after its parameters were declared. Emits an exit after the last
-// statement of the kernel itself.
+// Decodes the body of a function. Requires that the parameters of the function were declared. If
+// the function is the kernel itself, emits an exit after the last statement.
 void Decoder::decode_function(const Function& function) {
   const std::vector<Statement> statements = parse_body(function);
   for (const Statement& statement : statements) decode_statement(statement);
@@ -77,7 +77,7 @@ void Decoder::decode_function(const Function& function) {
   emit();
 }
 
-// Decodes framed_[number], a function that has a frame for each call.
+// Decodes framed_[number], a function that is called with a stack frame instead of being inlined.
 void Decoder::decode_called(uint32_t number) {
   const Function& function = *framed_[number];
   decoded_ = number;
@@ -130,7 +130,7 @@ void Decoder::close() {
       scopes_.back().jumps.push_back(jump);
     }
   }
-  for (const Jump& jump : scope.tables) {  // entries of branch tables, in their order
+  for (const Jump& jump : scope.tables) {  // resolves the entries of branch tables, in table order
     const uint32_t target = number_of(jump);
     if (target == kNone)
       throw UnsupportedPtx("label " + jump.label + " is outside the scope of its table");
@@ -355,8 +355,8 @@ uint32_t Decoder::with_frame(const Function& function) {
   return number;
 }
 
-// Decodes a call with a frame. A null `function` means a call by address; the called function can
-// be any that matches the call's prototype.
+// Decodes a call that creates a stack frame. If `function` is null, the call is by address, and can
+// reach every function that matches the prototype of the call.
 void Decoder::call_with_frame(const Function* function) {
   const bool has_results = operand(0).kind == Operand::kVector;
   size_t next = has_results ? 1 : 0;

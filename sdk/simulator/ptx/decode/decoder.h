@@ -26,7 +26,7 @@ class Addresses {
 /// The properties of an instruction that its opcode determines.
 struct Form {
   std::vector<bool> ignored;  // ignored[i]: whether the simulator ignores modifier i
-  Origin origin;              // origin of the operations; line and access are unset
+  Origin origin;              // origin of the operations; Decoder::origin() sets line and access
   bool is_constant = false;   // whether a modifier is "const"
 };
 
@@ -36,8 +36,7 @@ class Decoder {
   /// Returns the decoded kernel. Throws UnsupportedPtx for an unsupported form.
   Kernel decode();
 
-  // The following members are for the functions of isa/semantics.h, which decode the current
-  // instruction.
+  // The functions of isa/semantics.h use the following members to decode the current instruction.
   Operation operation;
 
   std::string_view name() const { return statement_->name; }
@@ -66,8 +65,9 @@ class Decoder {
   /// with this constant.
   uint32_t from(size_t i, Type type) { return from(operand(i), type); }
   uint32_t from(const Operand& operand, Type type);
-  /// Emits `operation` for a part of the instruction. The instruction's function returns the Run of
-  /// the last part.
+  /// Emits `operation` for one part of an instruction that needs several operations. The semantics
+  /// function of the instruction emits all parts but the last with emit_part(), and returns the Run
+  /// of the last part.
   void emit_part(Run run);
   /// Returns the register of predicate operand i, and sets `operation.negated`.
   uint32_t predicate_from(size_t i);

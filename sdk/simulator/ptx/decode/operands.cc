@@ -15,7 +15,7 @@ namespace {
 
 constexpr uint32_t kDynamicAlignment = 16;  // least alignment of dynamic shared memory [bytes]
 // Symbol whose value is the offset of the shared memory that is reserved for cooperative groups.
-// Code can require 288 bytes.
+// Compiled code can require 288 reserved bytes.
 constexpr const char* kReserved = "%reserved_smem_offset_1";
 constexpr uint32_t kReservedBytes = 512;
 
@@ -225,7 +225,8 @@ uint32_t Decoder::carry() {
 }
 
 uint32_t Decoder::from(const Operand& operand, Type type) {
-  if (type == Type::kB128) return to(operand, type);  // constants have at most 64 bits
+  // A 128-bit operand must be a register, since constants have at most 64 bits.
+  if (type == Type::kB128) return to(operand, type);
   switch (operand.kind) {
     case Operand::kInteger:
       if (type == Type::kPred) return registers_.constant(operand.bits != 0, 0, &kernel_);
@@ -352,8 +353,8 @@ void Decoder::address(size_t i, Space space) {
       reject("operand " + operand_of_address.name +
              ": expected a register of 32 or 64 bits for an address");
     operation.address = symbol.number;
-    // The register has a generic address: the parameters of a kernel are in parameter memory, the
-    // parameters of a function in local memory.
+    // The register contains the generic address of a parameter: parameters of the kernel are in
+    // parameter memory, parameters of other functions in local memory.
     if (space == Space::kParam) operation.space = Space::kGeneric;
     return;
   }

@@ -10,9 +10,9 @@ constexpr uint32_t kLine = 64;  // alignment of registers [bytes]
 
 uint32_t bytes_of_warp(uint32_t size) { return size == 0 ? 4 : 32 * size; }
 
-// The live range of a register: from the first operation that uses the register to the last. A
-// register of wgmma.mma_async is used until a wgmma.wait_group 0, since racecheck reports accesses
-// to its memory until then.
+// The live range of a register: from the first operation that uses the register to the last. The
+// registers of a wgmma.mma_async count as used until the next wgmma.wait_group 0: no other register
+// may share their memory, since racecheck reports accesses to that memory.
 struct Life {
   uint32_t first = kNone, last = 0;
   void add(uint32_t at) {
@@ -23,7 +23,7 @@ struct Life {
 
 std::vector<Life> lives_of(Kernel& kernel, size_t registers) {
   std::vector<Life> lives(registers);
-  std::vector<uint32_t> of_products;  // registers of products that may not be complete
+  std::vector<uint32_t> of_products;  // registers of wgmma products that are still pending
   for (uint32_t at = 0; at < kernel.code.size(); ++at) {
     const bool issues = kernel.origins[at].has_effect(Effect::kIssuesProducts);
     kernel.each_register(&kernel.code[at], [&](const uint32_t* item) {
@@ -99,9 +99,8 @@ void Registers::assign_slots(Kernel* kernel) const {
   std::sort(order.begin(), order.end(), [&](uint32_t x, uint32_t y) {
     return lives[x].first != lives[y].first ? lives[x].first < lives[y].first : x < y;
   });
-  // A free slot, and the last operation that uses the slot. Each heap in `free` has the slots of
-  // one register size; the slot with the earliest last use is at the top of
-  // the heap.
+  // A free slot, and the last operation that uses the slot. Each heap in `free` contains the slots
+  // of one register size; the slot with the earliest last use is at the top of the heap.
   struct FreeSlot {
     uint32_t last_use, at;
     bool operator<(const FreeSlot& other) const { return last_use > other.last_use; }

@@ -18,7 +18,7 @@ struct Symbol {
   uint32_t number = 0;  // number of the register
   Space space = Space::kGeneric;
   uint64_t address = 0;       // address within the space
-  bool is_parameter = false;  // whether a register receives the address as a generic address
+  bool is_parameter = false;  // whether the symbol is a parameter: mov yields its generic address
   bool in_frame = false;      // whether the address is relative to the function's frame
   uint32_t variable = kNone;  // index into Kernel::variables of a global or shared variable
 };
@@ -31,7 +31,7 @@ struct RegisterFamily {
 };
 
 struct Jump {
-  uint32_t from;  // index of the branch in Kernel::code, or into Kernel::tables
+  uint32_t from;  // index of the branch in Kernel::code, or of the table in Kernel::tables
   std::string label;
 };
 

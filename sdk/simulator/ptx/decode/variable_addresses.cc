@@ -7,15 +7,15 @@
 namespace kernkit::simulator::ptx {
 namespace {
 
-// The base of a register, over all operations that write the register: the index of the variable
-// whose address the register has; kUnknown before the first write; kOther for a number that is not
-// derived from an address; kMixed otherwise: one of several addresses, a difference of addresses,
-// or some bits of an address.
+// The base of a register summarises all values that operations write to the register: the index of
+// a variable if every value is derived from the address of this variable; kUnknown before the first
+// write; kOther if no value is derived from an address; kMixed otherwise, such as for one of
+// several addresses, a difference of addresses, or some bits of an address.
 constexpr uint32_t kUnknown = kNone, kOther = kNone - 1, kMixed = kNone - 2;
 
 bool is_variable(uint32_t base) { return base < kMixed; }
 bool has_address(uint32_t base) { return base <= kMixed; }
-// Returns the base of a source register; kOther for a source that the operation lacks.
+// Returns the base of a source register; kOther if the operation does not use this source.
 uint32_t base_of(const std::vector<uint32_t>& bases, uint32_t at) {
   return at != kNone ? bases[at] : kOther;
 }

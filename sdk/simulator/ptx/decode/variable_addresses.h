@@ -11,9 +11,9 @@
 
 namespace kernkit::simulator::ptx {
 
-/// Sets `variable`, `shared_begin` and `shared_end` of the operations that access derived
-/// addresses. `registers` is the number of registers. Call this function before
-/// Registers::assign_slots().
+/// For each operation whose address is derived from the address of a variable, sets `variable` and,
+/// if the variable is in shared memory, `shared_begin` and `shared_end`. `registers` is the number
+/// of registers of the kernel. Requires that Registers::assign_slots() was not called yet.
 void find_variables(size_t registers, Kernel* kernel);
 
 }  // namespace kernkit::simulator::ptx

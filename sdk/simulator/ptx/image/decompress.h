@@ -7,8 +7,8 @@
 
 namespace kernkit::simulator::ptx {
 
-/// Decompress to `decompressed_size` bytes. Throw UnsupportedPtx if the library is missing or the
-/// data is damaged.
+/// Decompress `size` bytes at `data` to `decompressed_size` bytes. Throw UnsupportedPtx if the
+/// library is missing or the data is damaged.
 std::string decompress_zstd(const unsigned char* data, size_t size, size_t decompressed_size);
 std::string decompress_lz4(const unsigned char* data, size_t size, size_t decompressed_size);
 

@@ -27,8 +27,9 @@ T read(const unsigned char* from) {
   return value;
 }
 
-// An entry: {u16 kind; u16; u32 size of the entry; u64 size of the code that follows; u32
-// compressed size, or 0; ...; at 28 u32 capability; at 40 u64 flags; at 56 u64 decompressed size}.
+// An entry begins with a header: {u16 kind; u16; u32 size of the header; u64 size of the code that
+// follows; u32 compressed size, or 0; ...; u32 capability at byte 28; ...; u64 flags at byte 40;
+// ...; u64 decompressed size at byte 56}.
 FatEntry entry_at(const unsigned char* at) {
   FatEntry entry{};
   const auto header = read<uint32_t>(at + 4);
@@ -110,7 +111,7 @@ std::string ptx_for(const void* wrapper, int capability) {
   if (!modules.empty()) return link_ptx(modules);
   throw UnsupportedPtx("the program has no PTX for a device of compute capability " +
                        std::to_string(capability / 10) + "." + std::to_string(capability % 10) +
-                       ": add one to CMAKE_CUDA_ARCHITECTURES without -real");
+                       ": add an architecture without -real to CMAKE_CUDA_ARCHITECTURES");
 }
 
 }  // namespace kernkit::simulator::ptx

@@ -15,9 +15,9 @@ namespace {
 
 constexpr size_t kAlignment = 256;
 constexpr size_t kBarrierBytes = 256;
-// Bounds on the inaccessible memory after each variable [bytes]. Within the bounds, the memory is
-// as large as the variable, so that a pointer past the end of the variable does not reach the next
-// variable.
+// Minimum and maximum size of the inaccessible memory after each variable [bytes]. Between these
+// bounds, the size is the size of the variable, so that a pointer past the end of the variable does
+// not reach the next variable.
 constexpr size_t kLeastGap = 256, kMostGap = 4096;
 
 }  // namespace

@@ -15,8 +15,8 @@ namespace kernkit::simulator::ptx {
 
 class Image : public Addresses {
  public:
-  /// Parses the module and places its variables. `managed` has the memory of each managed variable,
-  /// by name.
+  /// Parses the module and places its variables. `managed` maps the name of each managed variable
+  /// to the memory of the variable.
   Image(std::string ptx, const std::map<std::string, void*>& managed);
 
   const Module& module() const { return *module_; }
@@ -25,8 +25,8 @@ class Image : public Addresses {
   const Kernel& kernel(const std::string& name);
   /// Returns the size of all variables in constant memory [bytes].
   size_t constant_bytes() const { return constant_bytes_; }
-  /// Sets the variables to their initial values. `managed_too` includes the managed variables,
-  /// which all devices share.
+  /// Sets the variables to their initial values. Excludes managed variables, which all devices
+  /// share, unless `managed_too` is true.
   void reset(bool managed_too);
   /// Returns a variable's memory, and stores its size [bytes]. Returns null for an unknown name.
   void* variable(const std::string& name, size_t* size) const;

@@ -11,6 +11,6 @@ enum Comparison : uint8_t { kEq, kNe, kLt, kLe, kGt, kGe, kNum, kNan };
 
 inline constexpr uint8_t kComparison = 7;  // mask of the bits that contain a Comparison
 inline constexpr uint8_t kUnordered = 8;   // set if a NaN satisfies the comparison
-inline constexpr int kCombined = 4;  // lowest bit of the logical operation: none, and, or, xor
+inline constexpr int kCombined = 4;  // position of the logic operation: 0 none, 1 and, 2 or, 3 xor
 
 }  // namespace kernkit::simulator::ptx

@@ -32,15 +32,15 @@ enum class Definedness : uint8_t {
   kWords,    // The rule of kAll applies to each half of 32 bits.
   kUpwards,  // Bits from the lowest undefined source bit upwards are undefined: sums, products.
   kEach,     // An undefined bit makes the same bit of the result undefined: xor, not.
-  kAnd,      // The rule of kEach applies, except where the other source has a defined zero.
-  kOr,       // The rule of kEach applies, except where the other source has a defined one.
+  kAnd,      // The rule of kEach applies, except where the other source has a defined 0 bit.
+  kOr,       // The rule of kEach applies, except where the other source has a defined 1 bit.
   kTable,    // A result bit is undefined if undefined source bits can change the bit: lop3.
   kMoved,    // Undefined bits move with the data, see Instruction::moved.
   kSelect,   // The result has the undefined bits of the selected source.
   kCompare,  // The result is undefined if undefined source bits can change the result.
-  kNarrows,  // An undefined bit of a source makes one half of the result undefined.
-  kWidens,   // An undefined bit in half of the source makes one half of the result undefined.
-  kShuffle,  // The result has the undefined bits of the source in the lane that is read.
+  kNarrows,  // src0: an undefined bit makes the upper half undefined; src1: the lower half.
+  kWidens,   // An undefined bit in half of the source makes the same half of the result undefined.
+  kShuffle,  // The result has the undefined bits of the source in the lane that the shuffle reads.
   kBallot,   // An undefined predicate of a lane makes that lane's bit of the result undefined.
   kVote,     // The result is undefined unless a lane with a defined predicate determines it.
   kWarp,     // An undefined bit in any lane makes every bit of the result undefined.
@@ -82,7 +82,7 @@ enum class Effect : uint8_t {
   kWaitsForGrids,  // effect of griddepcontrol.wait
   kReleasesGrids,  // effect of griddepcontrol.launch_dependents
   // Effects of asynchronous operations:
-  kFencesProxies,    // fence.proxy.async; Operation::mode has the spaces, see ProxySpaces
+  kFencesProxies,    // fence.proxy.async; Operation::mode is a mask of ProxySpaces
   kFencesInits,      // fence.mbarrier_init
   kIssuesCopies,     // bulk copy
   kCommitsCopies,    // cp.async.bulk.commit_group
@@ -100,9 +100,9 @@ inline constexpr uint8_t kReductionBits = 15;
 /// The mode of a cp.async.bulk.wait_group that waits only until the sources have been read.
 inline constexpr uint8_t kOnlyReads = 1;
 
-/// The list in ptx/simd/ with the loops that execute a row's forms. The loops of a list are
-/// compiled twice: for every processor, and as SIMD code for AVX2. A form without a loop in the
-/// list runs code for every processor.
+/// The list in ptx/simd/ that contains the loops for the forms of a row. Each list is compiled
+/// twice: for every processor, and for processors with AVX2. A form whose loop is not in the list
+/// runs only the code for every processor.
 enum class Simd : uint8_t { kNone, kIntegers, kReals, kWarps, kMatrices };
 
 /// Bits of Instruction::moved, which selects the sources whose undefined bits Definedness::kMoved
@@ -169,7 +169,7 @@ struct Instruction {
   Semantics semantics;
   AccessKind access = AccessKind::kNone;
   Definedness definedness = Definedness::kAll;
-  uint8_t moved = 0;  // kFirstSource, kSecondSource: sources of kMoved [mask]
+  uint8_t moved = 0;  // mask of kFirstSource and kSecondSource, for Definedness::kMoved
   AddressFlow address_flow = AddressFlow::kNone;
   Effect effect = Effect::kNone;
   Simd simd_list = Simd::kNone;

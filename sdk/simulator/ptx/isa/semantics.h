@@ -8,7 +8,7 @@
 
 namespace kernkit::simulator::ptx {
 
-// integer.cc; floating-point types are passed on to real.cc
+// integer.cc. For floating-point types, the functions call the functions of real.cc.
 Run add(Decoder& d);
 Run sub(Decoder& d);
 Run mul(Decoder& d);

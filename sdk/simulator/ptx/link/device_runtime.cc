@@ -70,10 +70,10 @@ constexpr const char* kLaunchFunctions = R"(
 .extern .func (.param .b32 error) __cudaCDP2LaunchDeviceV2(.param .b64 buffer, .param .b64 stream);
 )";
 
-// cudaMemcpyAsync() and cudaMemsetAsync() in a kernel launch another kernel, so that the tools
-// check the accesses and the order of the stream holds. kFirstByte is the start of the other
-// kernel, kStoreBytes the end. With n threads in the grid, thread t visits the bytes t, t + n, t +
-// 2n and so on, and stores %r5 in each visited byte.
+// cudaMemcpyAsync() and cudaMemsetAsync() in a kernel launch a child kernel that stores the bytes,
+// so that the tools check its accesses and the stream orders its execution. kFirstByte is the start
+// of the PTX of the child kernel, kStoreBytes the end. Thread t of n threads in the grid stores %r5
+// in the bytes t, t + n, t + 2n and so on.
 constexpr const char* kFirstByte = R"(
   .reg .pred %p<2>;
   .reg .b32 %r<6>;

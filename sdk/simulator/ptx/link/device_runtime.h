@@ -12,8 +12,8 @@ namespace kernkit::simulator::ptx {
 const std::string& device_copies();
 
 /// Returns the PTX that replaces libcudadevrt.a as an input of a linker: the functions of the
-/// device runtime that the executor does not execute itself. `name` is the path of a file, or the
-/// name of the input; returns null for other libraries.
+/// device runtime that the executor does not execute itself. `name` is the name or path of the
+/// input. Returns null unless the input is libcudadevrt.a.
 const char* device_runtime_for(const std::string& name);
 
 }  // namespace kernkit::simulator::ptx

@@ -24,7 +24,8 @@ struct ModuleStatement {
   bool is_definition = false;
   int file = 0;  // number that a .file directive defines
 
-  // The host finds a kernel by its name even without a linkage directive.
+  // A kernel is never local: the host finds the kernel by its name even without a linkage
+  // directive.
   bool is_local() const { return linkage.empty() && !is_kernel; }
   bool is_replaceable() const { return linkage == ".weak" || linkage == ".common"; }
 };
@@ -267,8 +268,8 @@ class Linker {
 
   std::vector<LinkedModule> modules_;
   std::map<std::string, const ModuleStatement*> definitions_;  // the kept definition of each name
-  std::map<std::string, size_t> last_module_;                  // last module that has each name
-  std::set<std::string> shared_names_;                         // names that several modules have
+  std::map<std::string, size_t> last_module_;                  // last module that uses each name
+  std::set<std::string> shared_names_;                         // names that several modules use
   std::set<std::string> declared_;  // names without a definition that were appended
   std::map<std::string, int> file_numbers_;
   std::string files_;  // .file directives that are not appended yet

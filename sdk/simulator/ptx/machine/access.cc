@@ -97,7 +97,8 @@ struct Access {
   }
   unsigned char* in_shared(int lane, uint64_t at) const {
     Block& own = *warp.block;
-    // A constant address in the shared space contains no rank.
+    // Shared addresses contain the rank of the block, except constant addresses in the shared
+    // space.
     const bool has_rank = own.cluster->size() > 1 &&
                           (operation.address_size != 0 || operation.space == Space::kGeneric);
     if (has_rank && at >> kRankShift != own.rank) return in_other_block(lane, at);

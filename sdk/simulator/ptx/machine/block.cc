@@ -16,8 +16,8 @@ namespace {
 
 constexpr size_t kLine = 64;  // alignment of a warp's registers [bytes]
 // Maximum number of consecutive rounds before another block runs. In a round, every warp runs until
-// the warp waits. Threads that meet at a barrier in each iteration of a loop make progress, but the
-// loop may wait for a store of another block.
+// the warp waits. The limit is needed for loops with a barrier in each iteration: the threads make
+// progress, but the loop may wait for a store of another block.
 constexpr unsigned kRoundsInARow = 1024;
 
 uint32_t lanes_of(unsigned threads, unsigned warp) {
@@ -74,7 +74,8 @@ Block::Block(const Launch& its_launch, Cluster* its_cluster, uint32_t its_rank)
     warp.registers = static_cast<unsigned char*>(first) + bytes * i;
     warp.ranges = ranges_.data();
     // Shared addresses contain a rank in blocks other than the first of a cluster. In these blocks,
-    // the empty window passes all accesses to Access, which removes the rank.
+    // warp.shared is empty, so that Access handles every access to shared memory and removes the
+    // rank.
     warp.shared = {shared.data(), rank == 0 ? shared.size() : 0, 0};
     // The parameters are never written: Access rejects stores to them.
     warp.parameters = {const_cast<unsigned char*>(launch.parameters), kernel.parameter_bytes, 0};
@@ -184,8 +185,8 @@ void Block::complete_at_random() {
   }
 }
 
-// Called when every thread waits. Returns whether a thread may be able to continue: there is
-// asynchronous work, which the caller then completes, or the time limit of a wait has passed.
+// Called when every thread waits. Returns whether a thread may continue: asynchronous work remains,
+// which the caller then completes, or a wait with a time limit ended without its phase.
 bool Block::continue_after_stall() {
   if (!asynchronous.empty()) return true;
   bool any = false;
@@ -209,8 +210,8 @@ Running Block::running() const {
   return waits;
 }
 
-// Returns the number of threads for which a barrier waits while no thread has ended. `count`: see
-// Barrier.
+// Returns the number of threads that a barrier expects if no thread has ended. `count` is
+// Barrier::count.
 unsigned Block::expected(unsigned count) const { return count != 0 ? count : threads; }
 
 bool Block::arrive(Warp& warp, const Operation& operation, uint32_t lanes, uint32_t number,
@@ -352,7 +353,7 @@ std::string Block::mbarrier_text(const Warp& warp, int lane, const Operation& op
          mbarriers.lapped_text(at, warp.number) + ")";
 }
 
-// The report resembles the report of the fiber executor, see Block::deadlock() in
+// Formats the report like the deadlock report of the fiber executor, see Block::deadlock() in
 // fiber/block_faults.cc.
 void Block::throw_deadlock() const {
   struct WaitingThread {

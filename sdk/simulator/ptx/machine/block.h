@@ -39,7 +39,8 @@ struct Launch {
   ChildLaunches* children = nullptr;  // launches by threads of the grid
   LaunchHooks* hooks = nullptr;       // hooks of tools; null for an uninstrumented kernel
   const InstrumentedKernel* instrumented = nullptr;
-  // Compute capability whose tensor cores mma and wgmma reproduce; 0 for sums in float.
+  // Compute capability of the tensor cores whose rounding mma and wgmma reproduce; 0 for sums in
+  // float.
   int summation = 0;
 };
 
@@ -65,7 +66,7 @@ struct Running {
 struct Block {
   enum class Stop { kEnded, kYields, kWaits };
   static constexpr unsigned kBarriers = 16;               // barriers of bar.sync
-  static constexpr unsigned kClusterBarrier = kBarriers;  // barrier.cluster as a number for hooks
+  static constexpr unsigned kClusterBarrier = kBarriers;  // number of barrier.cluster for hooks
 
   Block(const Launch& its_launch, Cluster* its_cluster, uint32_t its_rank);
   ~Block();
@@ -94,7 +95,8 @@ struct Block {
   bool is_ready();
   /// Throws a Fault that reports that every thread waits.
   [[noreturn]] void throw_deadlock() const;
-  /// Returns the first thread that can continue; if all threads wait, the first that has not ended.
+  /// Returns the first thread that can continue; if all threads wait, the first thread that has not
+  /// ended.
   Running running() const;
 
   const Launch& launch;
@@ -104,12 +106,12 @@ struct Block {
   unsigned threads;
   std::vector<unsigned char> shared;
   Mbarriers mbarriers{shared.data()};
-  /// Work that completes at the latest when no thread can continue, after a round in which a warp
-  /// yielded, or when the block ends.
+  /// Asynchronous work. The work completes at the latest when no thread can continue, when a round
+  /// ends in which a warp yielded, or when the block ends, whichever is first.
   AsynchronousWork asynchronous;
   std::vector<Warp> warps;
   std::unique_ptr<BlockHooks> hooks;
-  // The first invalid access that was left out, see LaunchHooks::continues_after_faults().
+  // Fault of the first invalid access that was left out, see LaunchHooks::continues_after_faults().
   std::unique_ptr<Fault> left_out;
   unsigned num_left_out = 0;  // number of accesses of the current block that were left out
 
@@ -126,7 +128,7 @@ struct Block {
   std::string mbarrier_text(const Warp& warp, int lane, const Operation& operation) const;
 
   std::unique_ptr<unsigned char[]> memory_;
-  std::vector<Range> ranges_;  // range of the last access of each operation
+  std::vector<Range> ranges_;  // allocation or variable that each operation accessed last
   std::vector<std::vector<unsigned char>> local_;
   unsigned live_ = 0;  // threads that have not ended
   Barrier barriers_[kBarriers];

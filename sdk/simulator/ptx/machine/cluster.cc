@@ -42,7 +42,8 @@ Block::Stop Cluster::run() {
       yields = yields || stop == Block::Stop::kYields;
     }
     if (all_ended) return Block::Stop::kEnded;
-    // A block that ran in this round may have let an earlier block of the round continue.
+    // Also tests is_ready(): a block that ran later in this round may have let an earlier block of
+    // the round continue.
     if (!any_runs && !any_is_ready()) first_block().throw_deadlock();
     if (yields) return Block::Stop::kYields;
   }

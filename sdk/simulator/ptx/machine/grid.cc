@@ -35,8 +35,9 @@ constexpr bool kStoresInOrder =
 constexpr bool kStoresInOrder = false;
 #endif
 
-// Returns whether an operation keeps blocks independent. Results do not depend on the order of
-// independent blocks: unless there is a race, no block reads memory that another block writes.
+// Returns whether blocks that execute an operation remain independent: without a data race, no
+// block reads memory that another block writes, so results do not depend on the order of the
+// blocks.
 bool is_independent(const Kernel& kernel, const Operation& operation) {
   const Origin& origin = kernel.origins[operation.number];
   const bool is_shared = operation.space == Space::kShared;
@@ -83,7 +84,7 @@ class GridRun {
     std::vector<std::thread> threads;
     for (unsigned i = 1; i < processors; ++i) {
       threads.emplace_back([this] {
-        const RaceIgnored bookkeeping;  // the launching thread also has a RaceIgnored
+        const RaceIgnored bookkeeping;  // race detectors also ignore the launching thread
         run_blocks();
       });
     }
@@ -172,8 +173,8 @@ class GridRun {
   void stop(const Fault& fault, uint64_t number) {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (number >= end_) return;
-    // After an access was left out, this fault may be a consequence; the first left-out access is
-    // then reported instead.
+    // If an access was left out earlier, this fault may be its consequence: the fault of the first
+    // left-out access remains the result.
     if (!has_left_out_) result_ = {schedule_.with_seed(fault.sentence), fault.error, fault.tool};
     end_ = each_for_itself_ ? number : 0;
   }

@@ -6,7 +6,7 @@
 namespace kernkit::simulator::ptx {
 namespace {
 
-constexpr uint64_t kMaxFreedBytes = 1 << 20;  // freed memory that is kept to detect accesses
+constexpr uint64_t kMaxFreedBytes = 1 << 20;  // freed memory kept to detect accesses [bytes]
 
 }  // namespace
 

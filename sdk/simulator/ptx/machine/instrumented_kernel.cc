@@ -12,7 +12,8 @@ namespace kernkit::simulator::ptx {
 namespace {
 
 // Maximum number of invalid accesses of a block that are left out; the next invalid access ends the
-// kernel. A loop whose bound a left-out access did not load may have very many iterations.
+// kernel. The limit is needed for loops whose bound would have been loaded by a left-out access:
+// such a loop may have very many iterations.
 constexpr unsigned kMostLeftOut = 10000;
 
 // Runs an operation. If a tool continues after faults, an invalid access of ld, st, atom or red is

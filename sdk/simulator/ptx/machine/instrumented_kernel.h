@@ -10,7 +10,7 @@
 
 namespace kernkit::simulator::ptx {
 
-/// A source line, which all operations with this source location share.
+/// A source line. All operations with the same source location refer to one Line.
 struct Line {
   std::string place, file;  // members of LineCounters
   int line = 0;

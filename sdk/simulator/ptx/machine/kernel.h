@@ -12,7 +12,7 @@
 
 namespace kernkit::simulator::ptx {
 
-inline constexpr uint32_t kStackBytes = 8192;  // stack of a thread for frames [bytes]
+inline constexpr uint32_t kStackBytes = 8192;  // size of a thread's stack of frames [bytes]
 
 /// A register with the same value in every warp.
 struct Constant {
@@ -34,7 +34,7 @@ struct KernelVariable {
 struct SpecialRegister {
   int which;  // number of the register, see special_registers.h
   uint32_t at;
-  bool is_narrow = false;  // whether `at` has the lower 16 bits of a 32-bit register
+  bool is_narrow = false;  // whether register `at` contains only the lower 16 bits
 };
 
 struct Parameter {

@@ -43,10 +43,10 @@ struct MatrixDescriptor {
   }
 };
 
-/// Calls visit(offset in shared memory, row, byte) for each 16-byte unit of `count` rows from row
-/// `first` on; the unit begins at this byte of the row. A transposed matrix has one stored row for
-/// each k: visit() receives k as the row, and the byte at which the elements of eight of the
-/// `count` rows begin.
+/// Calls visit(offset, row, byte) for each 16-byte unit of `count` rows from row `first` on: the
+/// offset of the unit in shared memory, the row, and the first byte of the unit in the row. A
+/// transposed matrix is stored with one row for each k: `row` is then k, and the unit contains the
+/// elements of eight adjacent rows from row `byte` / 2 on.
 template <class Visit>
 void each_unit(const MatrixDescriptor& matrix, bool transposed, uint32_t first, uint32_t count,
                const Visit& visit) {
@@ -59,7 +59,7 @@ void each_unit(const MatrixDescriptor& matrix, bool transposed, uint32_t first, 
     }
     return;
   }
-  for (uint32_t k = 0; k < kDepth / 2; ++k) {  // elements of 16 bits
+  for (uint32_t k = 0; k < kDepth / 2; ++k) {  // transposed matrices have elements of 16 bits
     for (uint32_t row = first; row < first + count; row += 8) {
       visit(matrix.across_k(k, 2 * row), k, 2 * row);
     }

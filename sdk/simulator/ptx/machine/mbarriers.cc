@@ -105,8 +105,8 @@ void Mbarriers::note_wait(uint32_t at, unsigned warp) {
   }
 }
 
-// A wait by parity is for the first phase with this parity for which the warp has not waited. The
-// warp missed this phase if the following phase has completed as well: the current phase then has
+// A wait by parity waits for the first phase with this parity that the warp has not waited for. If
+// the following phase has also completed, the warp missed this phase: the current phase then has
 // the same parity as the missed phase, so the wait does not end.
 std::string Mbarriers::lapped_text(uint32_t at, unsigned warp) const {
   const Live* live = live_at(at);

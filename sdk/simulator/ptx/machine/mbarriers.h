@@ -39,7 +39,7 @@ class Mbarriers {
   std::string expect(uint32_t at, int64_t bytes);
   /// Subtracts `bytes` from the tx-count, which may complete the phase.
   std::string complete(uint32_t at, int64_t bytes);
-  /// Counts `count` arrivals. With `drops`, later phases expect `count` arrivals fewer.
+  /// Counts `count` arrivals. With `drops`, later phases expect `count` fewer arrivals.
   std::string arrive(uint32_t at, uint32_t count, bool drops);
   /// Adds one to the arrivals that the current phase still expects.
   std::string add_pending(uint32_t at);
@@ -47,11 +47,11 @@ class Mbarriers {
   /// be used.
   std::string read(uint32_t at, MbarrierState* state) const;
 
-  /// Returns a counter that increases when a phase of the object at an offset completes; 0 without
-  /// an object. The value at mbarrier.init is arbitrary.
+  /// Returns a counter that increases when a phase of the object at an offset completes; 0 if no
+  /// object is at the offset. The value at mbarrier.init is arbitrary.
   uint64_t phases(uint32_t at) const;
-  /// Returns the number of the object's current phase, counted from 0 since mbarrier.init; 0
-  /// without an object.
+  /// Returns the number of the object's current phase, counted from 0 since mbarrier.init; 0 if no
+  /// object is at the offset.
   uint64_t phase_of(uint32_t at) const;
   /// Records that a warp has waited for the phase before the current phase of the object.
   void note_wait(uint32_t at, unsigned warp);
@@ -62,7 +62,8 @@ class Mbarriers {
 
   /// Returns a counter that increases when a phase of any object completes.
   uint64_t completed_phases() const { return completed_; }
-  /// Describes what the current phase lacks: "1 of 4 arrivals and 16 bytes missing".
+  /// Describes the missing arrivals and bytes of the current phase: "1 of 4 arrivals and 16 bytes
+  /// missing".
   static std::string missing_text(const MbarrierState& state);
 
  private:
@@ -71,7 +72,7 @@ class Mbarriers {
     uint64_t word;                      // last state, to detect other stores to the object
     uint64_t first;                     // number of the object's first phase
     uint64_t phases;                    // number of the current phase
-    std::vector<uint64_t> waited = {};  // current phase after the last wait of each warp
+    std::vector<uint64_t> waited = {};  // number of the current phase at the last wait of each warp
   };
   const Live* live_at(uint32_t at) const;
   std::string find(uint32_t at, MbarrierState* state, Live** live);

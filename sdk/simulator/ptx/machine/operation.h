@@ -27,8 +27,8 @@ enum class Flow : uint8_t {
 enum class Space : uint8_t { kGeneric, kGlobal, kShared, kLocal, kParam };
 
 inline constexpr uint32_t kNone = UINT32_MAX;
-/// The mode of a kWarpSync operation that only synchronises lanes, which can be at different
-/// operations.
+/// The mode of a kWarpSync operation that only synchronises lanes. With this mode, the lanes can
+/// wait at different operations.
 inline constexpr uint8_t kOnlySynchronises = 255;
 /// The mode of a kWarpSync operation, wgmma.wait_group, that also waits until the other warps of
 /// the warpgroup have committed the groups of products that the warp waits for.

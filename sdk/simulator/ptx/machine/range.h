@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Window: memory that a kernel addresses from 0.
+// Window: memory whose addresses in a kernel begin at 0.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace kernkit::simulator::ptx {
 
-/// Memory that a kernel addresses from 0. The memory of lane l starts at `begin + l *
-/// bytes_of_lane`.
+/// Memory whose addresses in a kernel begin at 0, such as shared memory. The memory of lane l
+/// starts at `begin + l * bytes_of_lane`.
 struct Window {
   unsigned char* begin = nullptr;
   uint64_t bytes = 0;

@@ -15,7 +15,7 @@ struct SpecialDefinition {
   const char* name;
   Type type;
   Value value;
-  // Whether the value differs between blocks; it is then the same in all lanes of a block.
+  // Whether the value differs between blocks; such a value is the same in all lanes of a block.
   bool is_of_block = false;
 };
 

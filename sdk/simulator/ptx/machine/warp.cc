@@ -63,7 +63,8 @@ bool Warp::is_ready() const {
                      [](const Part& part) { return part.state == Part::kReady; });
 }
 
-// Selects the parts with the lowest program counter; returns false if all parts wait.
+// Activates the lanes of the ready parts with the lowest program counter; returns false if all
+// parts wait.
 bool Warp::select_next_part() {
   runs_early = false;
   active = 0;
@@ -136,7 +137,8 @@ void Warp::exit(uint32_t lanes) {
   live &= ~lanes;
   active &= ~lanes;
   block->end(*this, lanes);
-  // Lanes that waited for the ended lanes run their operation again.
+  // Lanes that wait at a kWarpSync operation run the operation again, since they may have waited
+  // for the ended lanes.
   for (Part& part : parts) {
     if (part.state == Part::kSynchronises) part.state = Part::kReady;
   }

@@ -38,6 +38,7 @@ __attribute__((noinline)) void keep_some(X* all, const X* some, uint32_t mask) {
 
 }  // namespace KERNKIT_PTX_TARGET
 
+/// Lanes of a warp that have the same program counter and the same state.
 struct Part {
   enum State : uint8_t {
     kReady,
@@ -70,7 +71,7 @@ struct alignas(64) Warp {
   Block* block = nullptr;
   Window local, parameters;
   Window shared;            // empty if shared addresses contain a rank
-  Range* ranges = nullptr;  // range of the last access of each operation
+  Range* ranges = nullptr;  // allocation or variable that each operation accessed last
   unsigned number = 0;      // number of the warp in the block
   AsyncCopies copies;
 
@@ -87,7 +88,7 @@ struct alignas(64) Warp {
   std::vector<Part> parts;          // parts that do not run
   std::vector<Caller> callers[32];  // call stack of each lane, innermost call last
 
-  // Always inlined, so that each SIMD target has its own copy.
+  // The following functions are always inlined, so that each SIMD target compiles its own copy.
   template <class T>
   KERNKIT_SIMULATOR_INLINE T* lanes(uint32_t at) const {
     return static_cast<T*>(__builtin_assume_aligned(registers + at, 64));
@@ -99,8 +100,9 @@ struct alignas(64) Warp {
     uint32_t& all = predicate(at);
     all = (all & ~mask) | (bits & mask);
   }
-  /// Returns memory for the results of all lanes. keep() then stores the results of the lanes in
-  /// `mask`.
+  /// Returns memory for the results of all 32 lanes: register `at`, or a buffer if lanes are
+  /// inactive. Call keep() afterwards, which copies the results of the lanes in `mask` from the
+  /// buffer to the register.
   template <class T>
   KERNKIT_SIMULATOR_INLINE T* results(uint32_t at) {
     if (mask == kAll) return lanes<T>(at);

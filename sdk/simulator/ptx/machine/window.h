@@ -14,11 +14,11 @@ inline constexpr int kWindowShift = 60;
 inline constexpr uint64_t kSharedWindow = uint64_t{1} << kWindowShift;
 inline constexpr uint64_t kLocalWindow = uint64_t{2} << kWindowShift;
 inline constexpr uint64_t kParamWindow = uint64_t{3} << kWindowShift;
-// The addresses of functions, which are multiples of 16.
+// Start of the addresses of functions, which are multiples of 16.
 inline constexpr uint64_t kCodeWindow = uint64_t{4} << kWindowShift;
 inline constexpr uint64_t kInWindow = kSharedWindow - 1;
-// An address of shared memory has the rank of its block in the cluster from bit 24 on; programs of
-// CUTLASS clear bit 24 to reach the even block of a pair.
+// An address of shared memory contains the rank of its block in the cluster from bit 24 on;
+// programs of CUTLASS clear bit 24 to reach the even block of a pair.
 inline constexpr int kRankShift = 24;
 inline constexpr uint64_t kInBlock = (uint64_t{1} << kRankShift) - 1;
 inline uint64_t shared_base(uint32_t rank) { return uint64_t{rank} << kRankShift; }

@@ -59,9 +59,9 @@ class BodyParser {
   }
 
   // Parses .loc 2 449 9, function_name $L__info_string0, inlined_at 1 11 3. If the call site is
-  // itself in an inlined function, an earlier .loc describes the call site.
-  // LLVM counts the lines of the text of inline assembly: a .loc after the first statement of the
-  // text has a line that the program need not have, and is skipped.
+  // itself in an inlined function, an earlier .loc describes the call site. LLVM counts the lines
+  // inside inline assembly: a .loc after the first statement of the assembly can refer to a line
+  // that the source file does not contain, and is skipped.
   void parse_line(int line) {
     const int assembly = lexer_.inline_assembly();
     if (assembly != 0 && assembly == last_assembly_) return lexer_.skip_line(line);
@@ -146,7 +146,7 @@ class BodyParser {
     prototype.results = parse_variables(lexer_);
     lexer_.expect("_");
     prototype.parameters = parse_variables(lexer_);
-    while (!lexer_.accept(";")) lexer_.next();  // directives such as .noreturn
+    while (!lexer_.accept(";")) lexer_.next();  // skips directives such as .noreturn
   }
 
   void parse_operands(Statement* statement) {

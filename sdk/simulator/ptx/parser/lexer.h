@@ -13,8 +13,9 @@ struct Token {
   int line;               // line number in the PTX
 };
 
-/// A word has letters, digits and _ $ % . and pairs of colons: `ld.global.L2::128B.u32`, `%tid.x`.
-/// A word that begins with a dot ends before the next dot: `.reg.b32` is `.reg` and `.b32`.
+/// Splits PTX into tokens. A word consists of letters, digits, _ $ % . and pairs of colons:
+/// `ld.global.L2::128B.u32`, `%tid.x`. A word that begins with a dot ends before the next dot:
+/// `.reg.b32` is `.reg` and `.b32`.
 class Lexer {
  public:
   Lexer(std::string_view text, int line) : unread_(text), line_(line) { read(); }
@@ -35,8 +36,9 @@ class Lexer {
   bool ended() const { return token_.kind == Token::kEnd; }
   /// Skips the remaining tokens of line number `line`.
   void skip_line(int line);
-  /// Call this function after an opening brace. Takes the text up to and including the matching
-  /// closing brace. Returns the text without the brace, and stores the number of its first line.
+  /// Takes the text up to and including the closing brace that matches an opening brace. Requires
+  /// that the opening brace was the last token taken. Returns the text without the closing brace,
+  /// and stores the number of its first line.
   std::string_view skip_braces(int* first_line);
   [[noreturn]] void reject(const std::string& problem) const;
 

@@ -20,7 +20,7 @@ bool uses_texture(const std::string& name);
 /// Parses the declaration of a variable after its state space: `.align 4 .b8 name[16] = {1, 2}`.
 Variable parse_variable(Lexer& lexer, const std::string& space);
 Operand parse_operand(Lexer& lexer);
-/// Parses `(.param .b64 a, .reg .b32 b)`; returns an empty list if the next token is no opening
+/// Parses `(.param .b64 a, .reg .b32 b)`; returns an empty list if the next token is not an opening
 /// parenthesis.
 std::vector<Variable> parse_variables(Lexer& lexer);
 

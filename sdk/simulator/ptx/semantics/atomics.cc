@@ -44,8 +44,8 @@ struct OnHalves {
   }
 };
 
-// Operation::mode is 0, or the size of the vector of which this operation updates the first element
-// [bytes].
+// Executes an atomic on one element. For the first element of a vector, Operation::mode is the size
+// of the vector [bytes], so that the bounds of the whole vector are checked; otherwise 0.
 template <class Op, class X>
 void update(Warp& warp, const Operation& operation) {
   using Bits = std::conditional_t<sizeof(X) == 8, uint64_t,
@@ -159,7 +159,7 @@ Run atom(Decoder& d) {
 }
 
 // Decodes atom.v2 {d, e}, [a], {b, c}{, policy} and red.v2 [a], {b, c}{, policy}, which update each
-// element by an atomic of its own. Emits the operations of all elements but the last.
+// element by a separate atomic. Emits the operation of each element except the last.
 Run vector_atom(Decoder& d) {
   const size_t first = d.name() == "atom" ? 1 : 0;
   const Space space = d.space();

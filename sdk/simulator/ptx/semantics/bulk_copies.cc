@@ -49,7 +49,7 @@ struct BulkCopy {
     fault(warp, lane, operation, function_text(block().launch.kernel, operation) + ": " + why,
           error);
   }
-  // Finds the memory at the shared address that register `at` has in the lane.
+  // Finds the memory at the shared address in register `at` of the lane.
   SharedLocation shared(uint32_t at, uint32_t bytes, uint32_t alignment, Touch touch) const {
     const uint64_t address = kSharedWindow + (value(warp, at, lane) & UINT32_MAX);
     return shared_location(warp,
@@ -117,7 +117,7 @@ std::vector<Target> targets_of(const BulkCopy& copy, const SharedLocation& to) {
 }
 
 // Informs the tools of a copy. `each(visit)` calls visit(offset in shared memory, address in global
-// memory or 0, bytes) for each piece of the copy; `shared` has the blocks whose shared memory the
+// memory or 0, bytes) for each piece of the copy; `shared` lists the blocks whose shared memory the
 // copy accesses.
 template <class Each>
 void issue(const BulkCopy& copy, uint64_t number, const std::vector<Block*>& shared, bool in_group,
@@ -323,7 +323,7 @@ void each_piece(uint32_t start, const Box& box, const Visit& visit) {
   });
 }
 
-// Stores elements that are outside of the tensor.
+// Fills elements that are outside of the tensor with zeros or NaNs, as the tensor map specifies.
 void fill(const TensorMap& map, unsigned char* to, uint32_t bytes) {
   if (map.fill == TensorMap::kZeros) {
     std::memset(to, 0, bytes);
@@ -334,9 +334,9 @@ void fill(const TensorMap& map, unsigned char* to, uint32_t bytes) {
     std::memcpy(to + at, &kBits, sizeof(kBits));
 }
 
-// Rounds float32 numbers to the nearest tf32 number, or to the even one of two. NVIDIA's
-// documentation does not describe the rounding; Triton's test of a descriptor with
-// round_f32_to_tf32 requires these bits. Infinities and NaNs remain unchanged.
+// Rounds float32 numbers to the nearest tf32 number, ties to even. NVIDIA's documentation does not
+// describe the rounding; Triton's test of a descriptor with round_f32_to_tf32 requires these bits.
+// Infinities and NaNs remain unchanged.
 void round_to_tf32(unsigned char* numbers, uint32_t bytes) {
   constexpr uint32_t kExponent = 0x7f800000, kLost = 0x1fff;  // bits that tf32 lacks
   for (uint32_t at = 0; at < bytes; at += sizeof(float)) {

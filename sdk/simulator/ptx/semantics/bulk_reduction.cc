@@ -12,7 +12,8 @@
 namespace kernkit::simulator::ptx {
 namespace {
 
-// A reduction has its operation in the lower four bits, and an ElementType in the upper four bits.
+// A value of type uint8_t identifies a reduction: a BulkOperation in the lower four bits, and an
+// ElementType in the upper four bits.
 enum BulkOperation : uint8_t { kStore, kAdd, kMin, kMax, kInc, kDec, kAnd, kOr, kXor };
 // Values of CUtensorMapDataType.
 enum ElementType : uint8_t {

@@ -14,10 +14,10 @@ namespace kernkit::simulator::ptx {
 inline constexpr uint8_t kNoReduction = 0;
 
 /// Returns the reduction with a name, such as "add", for elements of a type; kNoReduction if the
-/// form does not exist. `type` is kNone if a tensor map has the type.
+/// form does not exist. `type` is kNone if a tensor map determines the type.
 uint8_t reduction_named(std::string_view name, Type type);
-/// Returns `reduction` for elements of the type of a tensor map, a value of CUtensorMapDataType;
-/// kNoReduction if `reduction` is kNoReduction or does not exist for the type.
+/// Returns `reduction` with the element type `type_of_map` of a tensor map, a value of
+/// CUtensorMapDataType; kNoReduction if `reduction` is kNoReduction or does not exist for the type.
 uint8_t reduction_of(uint8_t reduction, uint8_t type_of_map);
 /// Copies `bytes` bytes for kNoReduction; otherwise reduces the elements of `from` into the
 /// elements of `to`.

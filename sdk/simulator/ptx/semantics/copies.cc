@@ -38,7 +38,8 @@ void copy_lanes(Warp& warp, const Operation& operation) {
     sizes[lane] = std::min(sizes[lane], bytes);
     complete |= sizes[lane] == bytes ? all & kLane[lane] : 0;
   }
-  // Clears the cached range, which contains the destination.
+  // Clears the operation's cached range, which contains the destination: find_source() must not use
+  // it.
   warp.ranges[operation.number] = {};
   find_source(warp, source, complete, 0, bytes, &from);
   for (uint32_t remaining = all & ~complete; remaining != 0; remaining &= remaining - 1) {
@@ -66,7 +67,7 @@ void wait_for_copies(Warp& warp, const Operation&) {
 }  // namespace
 
 // Decodes cp.async.cg.shared.global [to], [from], bytes{, source bytes or predicate}{, policy}. In
-// lanes where the predicate holds, no byte of the source is copied.
+// lanes where the predicate holds, the copy stores zeros and reads no byte of the source.
 Run cp(Decoder& d) {
   if (!d.has("async")) return nullptr;
   if (d.has("commit_group")) return commit_copies;

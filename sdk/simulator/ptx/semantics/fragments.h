@@ -12,7 +12,8 @@ namespace kernkit::simulator::ptx {
 /// Requires .sync.aligned, and makes the operation wait for all 32 lanes.
 void begin_matrix(Decoder& d);
 /// Returns the `count` registers of operand i, which have 64 bits for kF64 and 32 bits for other
-/// elements. If `writes` is set, the operand can contain _, for which the result has kNone.
+/// elements. If `writes` is set, the operand can contain _, for which the returned list contains
+/// kNone.
 std::vector<uint32_t> registers_of(Decoder& d, size_t i, uint32_t count, bool writes,
                                    Element element = Element::kNone);
 /// Returns the element type of the next modifier. Throws for another modifier.

@@ -12,7 +12,7 @@ namespace {
 
 using namespace half_steps;  // NOLINT(build/namespaces): its own steps
 
-// The forms with .ftz, which only .f16 and .f16x2 have.
+// Returns the form for .f16 or .f16x2, the only types with .ftz; null for other types.
 template <class Form>
 Run of_f16(Type type) {
   return type == Type::kF16     ? Form::template run<Half>

@@ -32,8 +32,8 @@ namespace {
 
 constexpr uint32_t kRow = 16;  // bytes of a row of 8 elements of 16 bits
 
-// Finds the memory of the rows of all matrices. Each lane has the address of one row: lanes 0 to 7
-// have the rows of the first matrix.
+// Finds the memory of the rows of all matrices. Each lane provides the address of one row: lanes 0
+// to 7 for the first matrix, lanes 8 to 15 for the second matrix, and so on.
 void find_rows(Warp& warp, const Operation& operation, Touch touch, LanePointers* rows) {
   need_full_warp(warp, operation);
   warp.mask = lanes_with_rows(operation);
@@ -41,7 +41,8 @@ void find_rows(Warp& warp, const Operation& operation, Touch touch, LanePointers
   warp.mask = Warp::kAll;
 }
 
-// Returns the memory of element i, 0 or 1, that a lane has of matrix number `matrix`.
+// Returns the address of element i, 0 or 1, of the two elements of matrix number `matrix` that
+// belong to a lane.
 template <bool kTransposed>
 unsigned char* element_of(const LanePointers& rows, uint32_t matrix, int lane, int i) {
   const auto l = static_cast<size_t>(lane);
@@ -74,8 +75,8 @@ void store_matrices(Warp& warp, const Operation& operation) {
   }
 }
 
-// Executes movmatrix. Lane l has the two elements of row l / 4 in columns 2 * (l % 4) and
-// 2 * (l % 4) + 1.
+// Executes movmatrix. Lane l holds the two elements of row l / 4 in columns 2 * (l % 4) and 2 * (l
+// % 4) + 1.
 void transpose(Warp& warp, const Operation& operation) {
   need_full_warp(warp, operation);
   const auto* a = warp.lanes<uint16_t>(operation.src0);

@@ -79,8 +79,8 @@ Run in_rounding(std::string_view how, Type type, bool flushes, bool saturates) {
   return in_rounding<FE_TONEAREST, Form, Op>(type, flushes, saturates);
 }
 
-// Decodes add, sub, mul and fma. The default rounding is .rn. Of .f32, .f32x2 and .f64, only .f32
-// has .sat.
+// Decodes add, sub, mul and fma. The default rounding is .rn. Only .f32 supports .sat; .f32x2 and
+// .f64 do not.
 template <template <class> class Form, class Op>
 Run rounded(Decoder& d, Type type, size_t count) {
   if (is_half(type)) return half_arithmetic(d, type);

@@ -38,7 +38,7 @@ constexpr struct {
   std::string_view name;
   MapField field;
   uint32_t offset, bytes;  // position in TensorMap
-  uint32_t count;          // number of elements that an ordinal selects; 0 without an ordinal
+  uint32_t count;          // number of valid ordinals; 0 for a field without ordinals
 } kMapFields[] = {
     {"global_address", kMapAddress, offsetof(TensorMap, address), 8, 0},
     {"rank", kMapRank, offsetof(TensorMap, dimensions), 1, 0},
@@ -61,7 +61,8 @@ constexpr uint8_t kElementTypes[][2] = {{0, 1}, {1, 2},  {2, 4}, {3, 4}, {4, 8},
   fault(warp, lane, operation, function_text(warp.block->launch.kernel, operation) + ": " + why);
 }
 
-// Returns the value that the field of TensorMap receives.
+// Checks the operand `value` of tensormap.replace. Returns the value to store in the field of
+// TensorMap.
 uint64_t checked_value(const Warp& warp, int lane, const Operation& operation, uint64_t value) {
   const auto need = [&](uint64_t least, uint64_t most) {
     if (value >= least && value <= most) return;
@@ -105,7 +106,7 @@ void replace_field(Warp& warp, const Operation& operation) {
     std::memcpy(static_cast<void*>(&map), bytes, sizeof(map));
     if (map.magic == 0) {
       map = {};
-      // The new map has elements of one byte and one dimension.
+      // A map that was all zeros gets one dimension and elements of one byte.
       map.element_bytes = kElementTypes[0][1];
       map.dimensions = 1;
     } else if (map.magic != TensorMap::kMagic) {
@@ -152,7 +153,7 @@ Run decode_replace(Decoder& d) {
     operation.offset += operation.target;
     operation.count = 1;
     operation.list[0] = d.from(has_ordinal ? 2 : 1, type);
-    // A 32-bit value has its register in src1 as well.
+    // replace_field() reads a 32-bit value if src1 is set, and a 64-bit value otherwise.
     if (size_of(type) == 4) operation.src1 = operation.list[0];
     return replace_field;
   }

@@ -9,7 +9,8 @@
 namespace kernkit::simulator::ptx {
 inline namespace KERNKIT_PTX_TARGET {
 
-// `run` has one number in each register, `packed` two 16-bit numbers, and `wide` two floats.
+// `run` is the loop for registers with one number, `packed` for registers with two 16-bit numbers,
+// and `wide` for registers with two floats.
 template <class Op>
 struct Unary {
   template <class X>

@@ -8,8 +8,8 @@
 
 namespace kernkit::simulator::ptx {
 
-// apply() returns the new value of the memory from the old value and the instruction's operands b
-// and c.
+// Updates of atomics. apply() returns the new value of the memory from the old value and the
+// operands b and c of the instruction.
 struct Add {
   template <class X>
   static X apply(X old, X b, X) {

@@ -14,7 +14,8 @@ namespace {
 
 constexpr uint32_t kRegistersOfA = 4;
 
-// Returns n / 8 of a shape such as m64n128k16 whose rows of A have 32 bytes; 0 for other shapes.
+// Returns n / 8 if the instruction has the shape m64 x n x `depth`, such as m64n128k16; 0 for other
+// shapes.
 uint8_t columns_of_shape(Decoder& d, uint32_t depth) {
   for (uint32_t n = 8; n <= warpgroup_steps::kMostColumns; n += 8) {
     if (d.has("m64n" + std::to_string(n) + "k" + std::to_string(depth)))
@@ -52,9 +53,9 @@ int64_t immediate(Decoder& d, size_t i, int64_t first, int64_t second) {
   return value;
 }
 
-// Executes wgmma.fence and wgmma.wait_group. The product of a warp is complete when the instruction
-// has executed, so a fence has no effect. A wait ends when the other warps of the warpgroup have
-// committed their products as well, see Warp::sync_warp().
+// Executes wgmma.fence and wgmma.wait_group. wgmma.mma_async computes its product immediately, so a
+// fence has no effect. A wait ends when the other warps of the warpgroup have committed their
+// products as well, see Warp::sync_warp().
 void need_warp(Warp& warp, const Operation& operation) { need_full_warp(warp, operation); }
 
 void commit(Warp& warp, const Operation& operation) {

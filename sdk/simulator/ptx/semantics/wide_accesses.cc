@@ -40,7 +40,8 @@ void write(Warp& warp, int lane, uint32_t lower, uint32_t upper, const Wide& val
   if (upper != kNone) warp.lanes<uint64_t>(upper)[lane] = value.upper;
 }
 
-// next(lane, old) returns the new value of the memory.
+// Executes an atomic on the memory of each active lane. next(lane, old) returns the new value of
+// the memory.
 template <class Next>
 void update(Warp& warp, const Operation& operation, const Next& next) {
   bool changed = false;

@@ -29,7 +29,8 @@ void read_addresses(Warp& warp, const Operation& operation, uint32_t access, uin
 
 namespace {
 
-// Calls visit(memory, bytes of the register) for each access of each lane.
+// Calls visit(memory, elements) for each access of each lane: the address in memory, and the
+// address of the accessed elements in the register.
 template <class Visit>
 void each_access(Warp& warp, const Operation& operation, Touch touch, const Visit& visit) {
   need_full_warp(warp, operation);
@@ -92,7 +93,7 @@ Product shape_of(Decoder& d) {
   }
   return p;
 }
-// Returns whether factors of the type have a shape of depth k.
+// Returns whether wmma supports a shape of depth k for A and B with elements of the type.
 bool has_depth(Element factor, uint32_t k) {
   switch (factor) {
     case Element::kF16:
@@ -109,7 +110,8 @@ bool has_depth(Element factor, uint32_t k) {
 }
 bool has_shape(const Product& p) { return p.m != 0 && has_depth(p.a, p.k); }
 
-// Returns a type of A and B that has the shape, for the fragments of C and D.
+// Returns an element type of A and B for which the shape exists. The forms for C and D do not
+// specify this type.
 Element factor_of(const Product& p) {
   switch (p.k) {
     case 4: return Element::kF64;

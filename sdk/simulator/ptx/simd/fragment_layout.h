@@ -82,8 +82,8 @@ struct Product {
 };
 
 /// The form of a wgmma.mma_async, packed into Operation::offset. Operation::more lists the
-/// registers of D and then the registers of A, if A is in registers. src0 and src1 have the
-/// descriptors of A and B, and the predicate src2 is scale-d.
+/// registers of D and then the registers of A, if A is in registers. src0 and src1 are the
+/// registers of the descriptors of A and B, and the predicate src2 is scale-d.
 struct WarpgroupProduct {
   uint8_t columns;    // columns of B, in units of 8
   uint8_t registers;  // registers of D
@@ -114,14 +114,14 @@ inline uint32_t lanes_with_rows(const Operation& operation) {
 struct Fragment {
   uint8_t rows, columns;
   Element element;
-  bool is_of_c : 1, by_columns : 1;  // whether columns are contiguous in memory
+  bool is_of_c : 1, by_columns : 1;  // by_columns: whether columns are contiguous in memory
 
   uint32_t packed() const { return kernkit::detail::bit_cast<uint32_t>(*this); }
   static Fragment unpack(uint32_t bits) { return kernkit::detail::bit_cast<Fragment>(bits); }
   uint32_t of_register() const { return elements_of_register(element); }
   uint32_t bits() const { return bits_of(element); }
   uint32_t register_bytes() const { return element == Element::kF64 ? 8 : 4; }
-  /// Returns the number of adjacent elements that a lane has of a row of a block.
+  /// Returns the number of adjacent elements in a row of a block that belong to one lane.
   uint32_t neighbours() const { return is_of_c ? 2 : of_register(); }
   uint32_t registers() const { return rows * columns / 32u / of_register(); }
   /// Returns the number of elements that a lane accesses at once. accesses() returns the number of

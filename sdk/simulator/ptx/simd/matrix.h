@@ -43,7 +43,7 @@ const float* values_of() {
   return all.values;
 }
 
-// Converts the elements that a register has in all lanes, in the order of the lanes.
+// Converts the elements of a register in all lanes, in the order of the lanes.
 inline void read(Element element, const void* from, float* to) {
   const auto* halves = static_cast<const Half*>(from);
   const auto* wide = static_cast<const uint32_t*>(from);
@@ -197,7 +197,7 @@ void store_sums(Warp& warp, const Product& p, const uint32_t* d, const Sum* sums
 }
 
 // Adds A * B to the sums as the tensor cores of a compute capability do. Returns false for
-// capability 0, and for an unsupported summation.
+// capability 0, and if the simulator has no model of the tensor cores for the element types.
 inline bool add_as_device(int capability, const Product& p, const float* a, const float* b,
                           float* sums) {
   TensorCoreSum sum;

@@ -37,7 +37,7 @@ void each_of(uint32_t mask, const Step& step) {
     step(__builtin_ctz(remaining));
 }
 // Returns whether the active lanes are lanes 0 to n, for some n, and access contiguous elements
-// that have the size of the register.
+// whose size is the size of the register.
 template <class M, class R>
 bool is_dense(const Warp& warp, const Operation& operation, const StridedAccess& row) {
   return sizeof(M) == sizeof(R) && row.stride == sizeof(M) && operation.count == 1 &&

@@ -15,8 +15,8 @@ struct Steps {
   size_t count;
 };
 
-// Return the steps of the lists. Each function is compiled a second time for AVX2, and returns the
-// same steps in the same order.
+// Return the steps of each list in Simd. Each function is compiled a second time for AVX2; both
+// versions return the same steps in the same order.
 inline namespace KERNKIT_PTX_TARGET {
 Steps integers();
 Steps reals();

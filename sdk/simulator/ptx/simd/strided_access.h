@@ -19,7 +19,7 @@ struct StridedAccess {
   }
 };
 
-// Returns whether a register has in each lane its value in the previous lane plus `stride`.
+// Returns whether the value of a register increases by `stride` from each lane to the next lane.
 template <class A>
 inline bool have_stride(const A* registers, A stride) {
   A differences = 0;

@@ -29,8 +29,8 @@ struct Addend {
   int exponent;
 };
 
-// Returns magnitude * 2^-shift; `rounds`: to the nearest integer, ties to even, instead of towards
-// zero.
+// Returns magnitude * 2^-shift, rounded to the nearest integer, ties to even, if `rounds` is set,
+// and towards zero otherwise.
 int64_t shifted(int64_t magnitude, int shift, bool rounds) {
   if (shift <= 0) return magnitude << -shift;
   if (shift > 62) return 0;
@@ -39,7 +39,8 @@ int64_t shifted(int64_t magnitude, int shift, bool rounds) {
   return quotient + (rounds && (rest > half || (rest == half && quotient % 2 != 0)) ? 1 : 0);
 }
 
-// Returns sum * 2^scale as a value of type `of_d`. A value that becomes zero is positive.
+// Returns sum * 2^scale, rounded to a value of type `of_d`. A value that is rounded to zero becomes
+// +0.
 float rounded(int64_t sum, int scale, Element of_d, int result_bits) {
   if (sum == 0) return 0;
   const bool is_half = of_d == Element::kF16;
@@ -85,7 +86,7 @@ float add_group(const TensorCoreSum& sum, uint32_t k, const TensorCoreFactor& a,
 bool find_tensor_core_sum(int capability, Element a, bool is_warpgroup, TensorCoreSum* sum) {
   const bool has_8_bits = a == Element::kE4M3 || a == Element::kE5M2;
   if (has_8_bits && !is_warpgroup && capability != 89) return false;
-  // Before compute capability 9.0, a group has 16 bytes of a row of A.
+  // Before compute capability 9.0, a group of products covers 16 bytes of a row of A.
   sum->group = capability >= 90 ? kMostProducts : 4 * elements_of_register(a);
   sum->fraction_bits = has_8_bits ? 13 : capability >= 90 ? 25 : 24;
   sum->result_bits = has_8_bits ? 13 : 23;

@@ -13,10 +13,10 @@
 
 namespace kernkit::simulator::ptx {
 
-/// How the tensor cores of a device add.
+/// Model of the sums of products that the tensor cores of a device compute.
 struct TensorCoreSum {
   uint32_t group;     // number of products that are added at once; further groups follow in order
-  int fraction_bits;  // fraction bits of a term below the largest exponent
+  int fraction_bits;  // fraction bits that a term keeps, relative to the largest exponent
   int result_bits;    // fraction bits of a result of kF32, which is truncated
 };
 
@@ -34,7 +34,7 @@ struct TensorCoreTerm {
 /// a normal number of the type, and the exponent of zero is -126.
 TensorCoreTerm tensor_core_term(Element element, float value);
 
-/// Row of A or column of B: `stride` is the distance of adjacent elements [elements].
+/// Row of A or column of B: `stride` is the distance between adjacent elements [elements].
 struct TensorCoreFactor {
   Element element;
   const float* first;
@@ -42,7 +42,7 @@ struct TensorCoreFactor {
 };
 
 /// Returns c plus the `k` products of elements of a and b. `of_c` and `of_d` are kF32 or kF16; the
-/// result is a value of type `of_d`. A NaN is the canonical NaN.
+/// result is a value of type `of_d`. A NaN result is the canonical NaN.
 float add_products(const TensorCoreSum& sum, uint32_t k, const TensorCoreFactor& a,
                    const TensorCoreFactor& b, float c, Element of_c, Element of_d);
 

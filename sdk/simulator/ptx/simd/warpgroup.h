@@ -17,7 +17,7 @@ namespace kernkit::simulator::ptx {
 inline namespace KERNKIT_PTX_TARGET {
 namespace warpgroup_steps {
 
-constexpr uint32_t kRows = 16;  // rows of a warp
+constexpr uint32_t kRows = 16;  // rows of D that one warp computes
 constexpr uint32_t kMostColumns = 256;
 constexpr uint32_t kMostDepth = 32;  // maximum number of elements of a row of A
 constexpr uint32_t kUnit = MatrixDescriptor::kUnit;
