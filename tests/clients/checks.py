@@ -13,7 +13,7 @@ def assert_close(actual, expected, bound):
     actual, expected = np.asarray(actual, dtype=np.float64), np.asarray(expected, dtype=np.float64)
     assert actual.shape == expected.shape, f"shape {actual.shape} differs from {expected.shape}"
     error, bound = np.abs(actual - expected), np.broadcast_to(bound, expected.shape)
-    wrong = ~(error <= bound)  # true for NaN as well
+    wrong = ~(error <= bound)  # the comparison is false for NaN, so NaN counts as wrong
     if wrong.any():
         index = tuple(np.argwhere(wrong)[0])
         raise AssertionError(f"{wrong.sum()} of {wrong.size} elements are wrong, the first at {tuple(map(int, index))}: "

@@ -510,7 +510,7 @@ def test_half_precision():
     out = zeros(128, np.float16)
     run(compiled(HALVES, "halves", True), 1, 64, Array(x), out)
     wide = x.astype(np.float64)
-    # The result of exp() is rounded to float16, and then the result of the fma.
+    # exp() rounds its result to float16, and the fma rounds the final result to float16.
     assert_close(out.numpy(), 2 * wide + np.exp(wide), EPS16 * (np.abs(2 * wide) + 2 * np.exp(wide)))
     x = to_bf16(normal(64))
     out = zeros(64, np.uint16)
@@ -563,14 +563,15 @@ def test_sparse_matrix_in_managed_memory():
 
 
 def check(result):
-    """Returns the values of a call of cuda-bindings without the error, which must be a success."""
+    """Checks that a call of cuda-bindings succeeded, and returns the results of the call without the error code."""
     error, *values = result
     assert error == runtime.cudaError_t.cudaSuccess, error
     return values
 
 
 def test_runtime_of_the_bindings():
-    """`kernkit run` replaces the static runtime of cuda-bindings by kernkit's, which shares handles with the driver."""
+    """Under `kernkit run`, kernkit's runtime replaces the runtime that is linked statically into cuda-bindings. Streams
+    and addresses are valid in the runtime and in the driver API."""
     x = normal(100)
     (address,) = check(runtime.cudaMalloc(x.nbytes))
     host_to_device = runtime.cudaMemcpyKind.cudaMemcpyHostToDevice

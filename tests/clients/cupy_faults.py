@@ -7,7 +7,8 @@ import cupy as cp
 import planted
 
 # [lines]
-# CuPy's pool rounds sizes up to 512 bytes and keeps freed memory: without the pool every array is an allocation.
+# CuPy's pool rounds sizes up to 512 bytes and keeps freed memory. Without the pool every array has its own allocation,
+# so memcheck reports each access outside of an array.
 cp.cuda.set_allocator(None)
 
 

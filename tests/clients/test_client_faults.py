@@ -85,7 +85,8 @@ def test_without_faults_all_tools_are_silent(findings, client):
 
 
 def test_mistakes_with_streams_are_wrong_by_a_seed(run_client):
-    """With a seed, some of 20 calls with the mistake give wrong results, and no call without the mistake does."""
+    """With seed 3, each mistake gives wrong results in at least one of 20 calls, and the 20 calls without the mistake
+    give right results."""
     result = run_client(["run", "--seed", "3"], "torch", "torch_faults.py", "repeat", *BY_ORDER)
     wrong = {(name, mode): int(count) for name, mode, count in map(str.split, result.stdout.splitlines())}
     assert wrong.keys() == {(name, mode) for name in BY_ORDER for mode in ("fault", "correct")}, result.stderr

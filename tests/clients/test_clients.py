@@ -11,7 +11,7 @@ pytestmark = pytest.mark.all
 
 def check_suite(run_client, results, options, client, *selection, **variables):
     """Runs the tests of CLIENT_kernels.py, and returns their number. Fails if a test fails or is skipped."""
-    # The outer conftest.py and its settings are for other tests.
+    # Excludes the conftest.py files and the pytest settings of the repository, which are for other tests.
     settings = ["--noconftest", "-c", "/dev/null", "--rootdir", ".", "-p", "no:cacheprovider", "-p", "no:xdist"]
     result = run_client(["run", *options], client, "-m", "pytest", "-q", *settings, f"--junit-xml={results}", f"{client}_kernels.py",
                         *selection, **variables)  # fmt: skip
@@ -54,7 +54,8 @@ def test_torch_extension(run_client, tmp_path):
 @pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is not installed")
 @pytest.mark.parametrize("options", [[], pytest.param(["--seed", "3"], marks=pytest.mark.slow)], ids=" ".join)
 def test_products_by_cublas(run_client, tmp_path, options):
-    """A library that is linked against cuBLAS, cuDNN and NCCL: products are right, other functions report their names."""
+    """Products by a library that is linked against cuBLAS, cuDNN and NCCL are right. An unsupported function of these
+    libraries prints a message with its name."""
     result = run_client(["run", *options], "torch", "torch_products.py", tmp_path)
     assert result.stdout.splitlines()[-1:] == ["right"], result.stdout + result.stderr
     for name, status in (("cublasSgemv_v2", "CUBLAS_STATUS_NOT_SUPPORTED"), ("cudnnCreate", "CUDNN_STATUS_NOT_SUPPORTED"),
@@ -74,5 +75,6 @@ def test_products_are_accesses(run_client, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("options", [[], ["--seed", "3"]], ids=" ".join)
 def test_torch_with_the_bounds_of_blocks(run_client, tmp_path, options):
-    """With the bounds of the caching allocator's blocks, tests of PyTorch access only the memory of their tensors."""
+    """The tests of PyTorch pass with KERNKIT_TORCH_BLOCKS=1, which limits accesses to the blocks of PyTorch's caching
+    allocator."""
     assert check_suite(run_client, tmp_path / "results.xml", options, "torch", KERNKIT_TORCH_BLOCKS="1") >= 20

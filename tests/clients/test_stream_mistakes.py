@@ -57,7 +57,8 @@ def run_program(program, root):
 
 
 def wrong_results(run_once, names):
-    """Calls functions with one seed after the other, until each mistake gave a wrong result. Returns {mistake: seed}."""
+    """Calls the functions with the seeds 1, 2, 3 and so on, until each mistake has given a wrong result. Returns
+    {mistake: the first seed with a wrong result}."""
     found = {}
     for seed in range(1, SEEDS + 1):
         left = [name for name in names if name not in found]

@@ -35,6 +35,7 @@ def test_accesses_of_tensors_are_right(run_client, command):
 
 
 def test_without_the_records_of_the_allocator_nothing_is_found(run_client):
-    """Under `kernkit run` the records are optional: the access is inside of an allocation of PyTorch."""
+    """Without KERNKIT_TORCH_BLOCKS, `kernkit run` does not report an access past a tensor inside of an allocation of
+    PyTorch."""
     result = run_client(["run"], "torch", "torch_bounds.py", "fault", "load_past_the_end")
     assert (result.returncode, result.stdout, "Invalid" in result.stderr) == (0, "", False)

@@ -37,18 +37,18 @@ def store_in_a_graph(has_fault):
         z = y + 1
         fill[(1,)](z, 101 if has_fault else 100, BLOCK=128)
         w = z * 3
-        del z  # the memory of z belongs to the graph, and each replay uses the memory
+        del z  # the graph owns the memory of z, which each replay uses
     for _ in range(2):
         graph.replay()
     return w.tolist() == [3] * 100
 
 
 def store_to_freed_memory(has_fault):
-    kept = torch.zeros(1000, device="cuda")  # keeps the allocation around the freed tensor
+    kept = torch.zeros(1000, device="cuda")  # keeps the allocation that contains the freed tensor
     y = torch.zeros(100, device="cuda")
     address = y.as_strided((100,), (1,))
     interface = Pointer(address.data_ptr())
-    fill[(1,)](interface, 100, BLOCK=128)  # stores while the tensor exists
+    fill[(1,)](interface, 100, BLOCK=128)  # a valid store, because the tensor still exists
     del y, address
     if has_fault:
         torch.cuda.synchronize()

@@ -123,7 +123,8 @@ def in_thread(errors, index, rounds):
 
 
 def check_memory(name, memory):
-    """Fails if the memory of a process grows. `memory`: measured at equal distances during the run [bytes]."""
+    """Fails if the resident memory of a process grows by more than GROWTH after the first quarter of a run. `memory`:
+    the resident memory, measured at equal intervals of the run [bytes]."""
     growth = memory[-1] - memory[len(memory) // 4]
     print(f"{name}: {memory[len(memory) // 4] >> 10} KiB after a quarter, {memory[-1] >> 10} KiB at the end")
     if growth > GROWTH:

@@ -136,7 +136,8 @@ def test_matmul_bfloat16():
 def test_matmul_tf32():
     a, b = normal(33, 65), normal(65, 40)
     product = multiply(Array(a), Array(b), zeros((33, 40)))
-    # A tensor core reads 10 bits of fraction. Triton truncates or rounds: an operand changes by at most 2^-10 of its size.
+    # A tensor core reads 10 bits of fraction. Triton truncates or rounds: an operand changes by at most 2^-10 of its
+    # magnitude.
     assert_close(product, a.astype(np.float64) @ b.astype(np.float64), product_bound(a, b, 2 * 2.0**-10))
     exact = to_tf32(a), to_tf32(b)
     product = multiply(Array(exact[0]), Array(exact[1]), zeros((33, 40)))  # these operands are exact in tf32
