@@ -129,7 +129,7 @@ __global__ void double_elements(int* y, const int* x, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) y[i] = 2 * x[i];  // load_off_by_one
 }
-FAULT(load_off_by_one, "an array with one element less than the count that the kernel gets",
+FAULT(load_off_by_one, "an array with one element less than the count passed to the kernel",
       "memcheck") {
   double_elements<<<2, 64>>>(zeros(100), zeros(planted ? 99 : 100), 100);
 }
@@ -162,34 +162,34 @@ __global__ void packs(float* y, const float* x) {
   const float4 pack = reinterpret_cast<const float4*>(x)[threadIdx.x];  // misaligned_vector
   y[threadIdx.x] = pack.x + pack.y + pack.z + pack.w;
 }
-FAULT(misaligned_vector, "a `float4` at an address that is a multiple of 4", "memcheck") {
+FAULT(misaligned_vector, "a `float4` at an address that is aligned to 4 bytes", "memcheck") {
   packs<<<1, 32>>>(zeros<float>(32), zeros<float>(132) + (planted ? 1 : 4));
 }
 
 __global__ void doubles(double* y) { y[threadIdx.x] = 1; }  // misaligned_double
-FAULT(misaligned_double, "a `double` at an address that is a multiple of 4", "memcheck") {
+FAULT(misaligned_double, "a `double` at an address that is aligned to 4 bytes", "memcheck") {
   doubles<<<1, 32>>>(reinterpret_cast<double*>(zeros<float>(128) + (planted ? 1 : 2)));
 }
 
 __global__ void store_one(int* y) { *y = 1; }  // store_one
-FAULT(use_after_free, "a kernel after `cudaFree()`", "memcheck", "store_one") {
+FAULT(use_after_free, "a kernel uses memory after `cudaFree()`", "memcheck", "store_one") {
   int* y = zeros(1);
   if (planted) cudaFree(y);
   store_one<<<1, 1>>>(y);
   if (!planted) cudaFree(y);
 }
-FAULT(use_after_free_async, "a kernel after `cudaFreeAsync()` in its stream", "memcheck",
-      "store_one") {
+FAULT(use_after_free_async, "a kernel uses memory after `cudaFreeAsync()` in its stream",
+      "memcheck", "store_one") {
   int* y = nullptr;
   cudaMallocAsync(&y, sizeof(int), cudaStreamPerThread);
   if (planted) cudaFreeAsync(y, cudaStreamPerThread);
   store_one<<<1, 1, 0, cudaStreamPerThread>>>(y);
   if (!planted) cudaFreeAsync(y, cudaStreamPerThread);
 }
-FAULT(null_pointer, "an allocation of no bytes", "memcheck", "store_one") {
+FAULT(null_pointer, "a kernel stores to an allocation of 0 bytes", "memcheck", "store_one") {
   store_one<<<1, 1>>>(undefined(planted ? 0 : 1));
 }
-FAULT(pageable_pointer, "memory of the host's `malloc()`", "memcheck", "store_one") {
+FAULT(pageable_pointer, "a kernel uses memory of the host's `malloc()`", "memcheck", "store_one") {
   auto* host = static_cast<int*>(std::malloc(sizeof(int)));
   store_one<<<1, 1>>>(planted ? host : zeros(1));
   cudaDeviceSynchronize();

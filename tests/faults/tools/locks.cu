@@ -17,7 +17,7 @@ __global__ void add_locked(int* x, int* lock, int kind) {
   }
   atomicExch(lock, 0);
 }
-FAULT(lock_without_release, "a lock is given back without a fence", "racecheck", "locked") {
+FAULT(lock_without_release, "a lock is released without a fence", "racecheck", "locked") {
   add_locked<<<3, 32>>>(zeros(1), zeros(1), planted ? kNoRelease : kFenced);
 }
 FAULT(lock_with_block_fence, "a lock between blocks, with `__threadfence_block()`", "racecheck",
@@ -51,7 +51,7 @@ __global__ void keep_largest(int* best, bool planted) {
     atomicMax(best, value);
   }
 }
-FAULT(guard_without_atomic, "a maximum by a comparison and a store", "racecheck") {
+FAULT(guard_without_atomic, "a maximum is updated by a comparison and a store", "racecheck") {
   keep_largest<<<3, 32>>>(zeros(1), planted);
 }
 
@@ -63,7 +63,7 @@ __global__ void stores_zero(int* y, int* x, bool planted) {
     *y = *x;  // store_of_equal_value 2
   }
 }
-FAULT(store_of_equal_value, "a block reads what another stores, which changes nothing",
+FAULT(store_of_equal_value, "a block reads a word to which another block stores its old value",
       "racecheck") {
   stores_zero<<<2, 32>>>(zeros(1), zeros(1), planted);
 }
@@ -112,7 +112,7 @@ __global__ void add_locked_by_warps(int* x, bool planted) {
   if (!planted) __threadfence_block();
   atomicExch_block(&lock, 0);
 }
-FAULT(lock_of_warps, "a lock between warps of a block is given back without a fence", "racecheck") {
+FAULT(lock_of_warps, "a lock between warps of a block is released without a fence", "racecheck") {
   add_locked_by_warps<<<1, 128>>>(zeros(1), planted);
 }
 
@@ -124,7 +124,7 @@ __global__ void sets(int* x, bool planted) {
     atomicExch(x, 7);
   }
 }
-FAULT(store_and_atomic, "a block stores without an atomic what another sets by an atomic",
+FAULT(store_and_atomic, "a block stores without an atomic, and another block by an atomic",
       "racecheck") {
   sets<<<2, 32>>>(zeros(1), planted);
 }

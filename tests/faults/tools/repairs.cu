@@ -52,7 +52,7 @@ __global__ void replay(float* y, const float* x, bool planted) {
   y[threadIdx.x] = sum;
 }
 FAULT(state_of_warps,
-      "FlashInfer 3439: warps read what others copy by `cp.async`, without a barrier",
+      "FlashInfer 3439: warps read what other warps copy by `cp.async`, without a barrier",
       "racecheck, initcheck") {
   replay<<<1, 128>>>(zeros<float>(128), zeros<float>(512), planted);
 }
@@ -124,7 +124,7 @@ FAULT(sums_of_one_thread,
   triangles<<<1, 128>>>(zeros(256), zeros(2), planted);
 }
 
-// Block after block adds its part of a product to the tile of results.
+// The blocks add their parts of a product to the tile of results, one block after the other.
 __global__ void split_k(float* tile, const float* x, int* turn, bool planted) {
   if (threadIdx.x == 0) {
     while (*static_cast<volatile int*>(turn) != static_cast<int>(blockIdx.x)) {

@@ -248,7 +248,7 @@ __global__ void dynamic_rows(int* y) {
   __syncthreads();
   y[threadIdx.x] = rows[63 - threadIdx.x];
 }
-FAULT(too_little_dynamic_shared, "a launch with a size in elements instead of bytes", "memcheck") {
+FAULT(too_little_dynamic_shared, "shared memory sized in elements instead of bytes", "memcheck") {
   dynamic_rows<<<1, 64, planted ? 64 : 64 * sizeof(int)>>>(zeros(64));
 }
 
@@ -381,7 +381,7 @@ __global__ void branches(int* y, bool planted) {
   }
   if (threadIdx.x < 16) __syncthreads();
 }
-FAULT(mask_names_lanes_elsewhere, "`__syncwarp()` with lanes that wait at another place",
+FAULT(mask_names_lanes_elsewhere, "`__syncwarp()` with lanes that wait at another call",
       "synccheck") {
   branches<<<1, 32>>>(zeros(32), planted);
 }
