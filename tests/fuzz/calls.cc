@@ -101,7 +101,7 @@ Outcome call(KernkitFunction function, const char* op, const char* names,
     ++counts.accepted;
     return outcome;
   }
-  check(code == -1, "neither 0 nor -1", op);
+  check(code == -1, "the return code is neither 0 nor -1", op);
   const std::string text = take_error();
   const bool passed_on = op == std::string("twice") && how_callback_behaves == kRaises;
   if (!passed_on || text != kRaised) check_error(op, names, text);
@@ -330,6 +330,6 @@ int main(int argc, char** argv) {
     LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(bytes), random() % (sizeof(bytes) + 1));
   }
   fprintf(stderr, "%.0f calls a second\n", static_cast<double>(num_calls) / passed());
-  if (5 * fuzz::counts.accepted < fuzz::counts.calls) fuzz::fail("too few are accepted", "");
+  if (5 * fuzz::counts.accepted < fuzz::counts.calls) fuzz::fail("too few calls were accepted", "");
 }
 #endif

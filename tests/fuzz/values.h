@@ -210,7 +210,7 @@ class Values {
     object.header.type_index = type_index;
     const bool negative = in_.below(2) == 1;
     object.cell = {nullptr, negative ? -1 : 3, 3, nullptr};
-    if (type_index == kKernkitTensor) {  // a tensor's size is not a pointer
+    if (type_index == kKernkitTensor) {  // a DLTensor with ndim -1 and a null shape
       object.cell = {nullptr, 0, -1, nullptr};
     }
     return &object.header;

@@ -151,8 +151,8 @@ class DeviceTensor {
   static constexpr size_t kGuard = 256;
   static constexpr unsigned char kPattern = 0xa5;
 
-  // Makes at most 64 KiB on each side of the elements inaccessible to kernels, because inaccessible
-  // memory adds to the time of each kernel.
+  // Makes at most 64 KiB on each side of the elements inaccessible to kernels. The size is limited,
+  // because more inaccessible memory makes each kernel slower.
   void close_around(const Stream& stream) const {
     if (kernkit_close_to_kernels == nullptr) return;  // NVIDIA's runtime
     constexpr ptrdiff_t kMost = 1 << 16;

@@ -120,8 +120,8 @@ TYPED_TEST(GpuRowTraffic, GeluAndMul) {
   }
 }
 
-// A pack of 16 bytes of x becomes 16 / s bytes of fp8. Each row also has a scale of 4 bytes, so
-// this test uses long rows.
+// A pack of 16 bytes of x, with elements of s bytes, becomes 16 / s bytes of fp8. Each row also has
+// a scale of 4 bytes, so this test uses long rows.
 TYPED_TEST(GpuRowTraffic, RmsNormFp8) {
   if constexpr (!this->kIsDouble) {
     this->sweep(

@@ -65,8 +65,8 @@ def test_lines_rejected_for_torch(kernels, torch):
         kernels.scale(y, x, 2.0)
 
 
-# tvm_ffi gets no stream from an argument that it imports by __dlpack__. The test determines whether a kernel on CuPy's
-# arrays runs after the earlier work on CuPy's current stream.
+# tvm_ffi receives no stream with an argument that it imports by __dlpack__. The test determines whether a kernel on
+# CuPy's arrays runs after the earlier work on CuPy's current stream.
 def test_cupy_on_a_side_stream(kernels, cupy, record_property):
     x = cupy.full(N, 1, "float32")
     y = cupy.zeros_like(x)

@@ -178,7 +178,8 @@ TEST(ByKernkit, LibrariesOfBothKinds) {
   memset(early.view().data_ptr(), 0, 400);
   if (order != "later") return;
 
-  // Objects that the runtime created, and settings that were made, before tvm_ffi was loaded.
+  // Objects that kernkit's runtime created and settings that it stored remain valid after tvm_ffi
+  // is loaded.
   const Function twice = make_function("twice", [](double v) { return 2 * v; });
   const Any text = std::string("a text longer than seven");
   int stream = 0;
