@@ -29,7 +29,7 @@ def shaped(root, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def plain(shaped):
-    """Returns the Python package `shaped`, whose _ops.py has the plain functions."""
+    """Returns the Python package `shaped`, whose module _ops contains the plain functions."""
     return importlib.import_module("shaped")
 
 

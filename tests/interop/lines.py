@@ -8,8 +8,8 @@ from kernkit.parsed_line import read_op
 
 
 def parse_all(lines):
-    """Parses lines. Returns the op of each line, such as "scale(Tensor x) -> ()", or None for a line that the parser
-    rejects. A line without a name gets the name "op"."""
+    """Parses schema lines, such as "scale(Tensor x) -> ()". Returns the op of each schema line, or None if the parser
+    rejects the line. An op without a name in its schema line gets the name "op"."""
     texts = line_parser.parse_texts([line[line.index("(") :] for line in lines])
     named = [(line.partition("(")[0] or "op", line, json.loads(text)) for line, text in zip(lines, texts)]
     return [None if "error" in parsed else read_op(name, line, parsed) for name, line, parsed in named]
@@ -45,13 +45,13 @@ def shape_text(value):
 
 
 def dtype_words(op, value):
-    """Returns the words after the colon of a value in the line: dtypes, and names of parameters whose dtype the value
-    has."""
+    """Returns the words after the colon of a value in the schema line: dtypes, and names of parameters whose dtype the
+    value has."""
     return [source if isinstance(source, str) else op.parameters[source].name for source in value.dtype]
 
 
 def line_of(op):
-    """Returns a line that parses to the op: the tokens of the op's line, with other spaces."""
+    """Returns a schema line that parses to the op: the tokens of the op's schema line, with other spaces."""
     def text_of(value):
         alias = "(out!)" if value.is_only_written else "(a!)" if value.is_written else "(a)" if value.is_alias else ""
         text = f"{value.type}{alias}{'[]' * value.is_list}{'?' * value.is_optional} {value.name}"

@@ -33,7 +33,7 @@ def imported(folder, module):
 
 
 def write_shaped(root, folder):
-    """Writes package `shaped`, whose ops have shapes in their lines, for both frameworks."""
+    """Writes package `shaped`, whose ops have shapes in their schema lines, for both frameworks."""
     library = folder / "libshaped.so"
     compiled.build(root / "tests/interop/frameworks/frameworks.cc", library, "-fvisibility=hidden", "-O2")
     return write_package(root, library, folder, "shaped", "--frameworks")

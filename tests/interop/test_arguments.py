@@ -92,7 +92,7 @@ def test_streams_of_the_caller(ops):
 def test_streams_of_torch(ops):
     torch = pytest.importorskip("torch")
     if not torch.cuda.is_available():
-        pytest.skip("torch sees no GPU, and has no streams without one")
+        pytest.skip("torch found no GPU, and supports streams only on a GPU")
     stream = torch.cuda.Stream()
     with tvm_ffi.use_torch_stream(torch.cuda.stream(stream)):
         assert ops.stream_of(tvm_ffi.device("cuda", 0)) == stream.cuda_stream

@@ -48,7 +48,7 @@ def test_plain_results_are_new_memory(batches, op):
         getattr(batches[0], op)(X.copy())
     y = np.from_dlpack(batches[0].scaled(X, 2.0))
     np.testing.assert_array_equal(y, 2 * X)
-    # The op is not a framework operator, because its line has no shape, so it may return its argument.
+    # The op is not a framework operator, because its schema line has no shape, so it may return its argument.
     np.testing.assert_array_equal(np.from_dlpack(batches[0].given_back(X)), X)
 
 

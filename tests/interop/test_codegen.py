@@ -149,7 +149,7 @@ def test_lists_that_must_have_a_tensor():
     assert '__kk_has_items(xs, "op", "xs", "m")' in of_torch("op(Tensor x[n], Tensor[] xs[m]) -> ()")
     assert '__kk_has_items(xs, "op", "xs", "...")' in of_torch("op(Tensor x[n], Tensor[] xs[...]) -> ()")
     assert "has_items" not in of_torch("op(Tensor x[n], Tensor[]? xs[m]) -> ()")
-    # The dtype of the list is needed only for allocating an output that has no dtype in the line.
+    # The dtype of the list is needed only for allocating an output that has no dtype in the schema line.
     text = of_torch("op(Tensor[] xs, Tensor(out!) y[3], Tensor(out!) z[4]: int8) -> ()")
     assert text.count('__kk_has_items(xs, "op", "xs", "the dtype of y")') == 1
     assert "xs[0].new_empty((3,)), xs[0].new_empty((4,), dtype=__kk_torch.int8)" in text

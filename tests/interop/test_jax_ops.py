@@ -81,7 +81,8 @@ def test_ops_that_return_tensors(ops, jit):
 
 
 def test_a_result_is_copied_to_where_xla_has_it(shaped):
-    """XLA's handler returns each result in XLA's buffer, in whatever order the op allocates its results."""
+    """The handler for XLA writes each result to the buffer that XLA passes for the result, in whatever order the op
+    allocates its results."""
     library = shaped / "shaped/libshaped.so"
     x, y = np.ones((2, 4), "float32"), np.zeros((2, 4), "float32")
     Handler(library, "rms_norm")([of_numpy(y)], [of_numpy(x)], **{"?given": 0, "eps": 1e-6})
@@ -151,7 +152,7 @@ def test_xlas_handler_works_on_the_callers_stream(device):
 def test_functions_on_a_gpu(root, tmp_path):
     """Functions for JAX work with JAX's arrays and streams on a GPU and a library compiled by nvcc."""
     if all(device.platform != "gpu" for device in jax.devices()):
-        pytest.skip("JAX sees no GPU")
+        pytest.skip("JAX found no GPU")
     library = root / "build/release/lib/libkernkit_row_kernels.so"
     if not library.exists():
         pytest.skip(f"{library} is missing: cmake --build --preset release --target kernkit_row_kernels")
@@ -334,8 +335,8 @@ assert run.call(jax.numpy.ones(5)).tolist() == [2] * 5
 
 
 def test_a_program_with_other_attributes_than_the_line_is_rejected(ops):
-    """A program that an older build of the library compiled, for other attributes than the line has now, is
-    rejected."""
+    """A program is rejected if it was compiled for an older build of the library, in which the op's schema line had
+    other attributes."""
     def call(**attributes):
         return jax.ffi.ffi_call("shaped.scale", jax.ShapeDtypeStruct((3,), "float32"))(normal(3), **attributes).block_until_ready()
 

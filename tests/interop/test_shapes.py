@@ -24,7 +24,7 @@ def cases(root):
     return re.sub(r'"\s*\n\s*"', "", text)
 
 
-# Lines at the limits of the notation.
+# Schema lines at the limits of the notation.
 LIMITS = [
     "(Tensor x[(n)]) -> ()", "(Tensor x[2*(n)]) -> ()", "(Tensor(out!) y[((n))], Tensor x[(3)*n]) -> ()",
     "(Tensor x[02*n]) -> Tensor y[n]", "(Tensor x[n*9223372036854775808]) -> ()", "(Tensor x: float8_e8m0fnu) -> ()",
@@ -46,7 +46,7 @@ PIECES = [
 
 
 def mutated(line, source):
-    """Returns the line after one to three random insertions, removals or replacements of tokens."""
+    """Returns the schema line after one to three random insertions, removals or replacements of tokens."""
     for _ in range(source.choice([1, 1, 1, 2, 3])):
         begin = source.randint(0, len(line))
         end = min(len(line), begin + source.choice([0, 0, 1, 1, 2, 5]))
@@ -59,8 +59,8 @@ def without_line(op):
 
 
 def test_python_reads_all_of_a_line(cases):
-    """line_of(parsed form) has the same parsed form, for the lines of the C++ tests and for random variations of these
-    lines."""
+    """The schema line that line_of() writes from a parsed form has the same parsed form. The test uses the schema lines
+    of the C++ tests and random variations of these schema lines."""
     source = random.Random(1)
     some = re.findall(r'"(\([^"\n]* -> [^"\n]*)"', cases)
     good = [line for line, op in zip(some, parse_all(some)) if op is not None]
@@ -104,7 +104,7 @@ def test_metadata_and_sections_have_the_parsed_line(library):
 
 
 def test_generated_files_need_only_the_parsed_line(library):
-    """The generated files depend on the parsed form only: the text of the line appears only in docstrings and
+    """The generated files depend on the parsed form only: the text of the schema line appears only in docstrings and
     comments."""
     ops = [op for op in read_ops(library) if not re.search("['\"\\\\]", op.line)]
     marked = [dataclasses.replace(op, line=f"<<{i}>>") for i, op in enumerate(ops)]
@@ -140,7 +140,7 @@ def test_a_library_of_an_earlier_kernkit(library, tmp_path):
 
 @pytest.mark.all
 def test_nvcc_takes_a_line_with_shapes(root, dlpack_include, tmp_path):
-    """nvcc compiles a file that exports ops with shapes in their lines."""
+    """nvcc compiles a file that exports ops with shapes in their schema lines."""
     nvcc = shutil.which("nvcc")
     if nvcc is None:
         pytest.skip("nvcc is not installed")

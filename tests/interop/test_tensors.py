@@ -96,7 +96,7 @@ class Producer:
 
 
 class Managed(ctypes.Structure):
-    """DLManagedTensorVersioned with the members of its nested structs at one level."""
+    """DLManagedTensorVersioned, with the members of its nested structs as members of one struct."""
 
     DELETER = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
     _fields_ = [

@@ -68,7 +68,7 @@ def test_cuda_kernels_use_the_callers_stream(torch_rows, device, monkeypatch):
 def test_ops_on_a_gpu(root, library, tmp_path):
     """Operators work with torch's CUDA tensors on a side stream, called directly and compiled by torch.compile."""
     if not torch.cuda.is_available():
-        pytest.skip("torch sees no GPU")
+        pytest.skip("torch found no GPU")
     write_package(root, library, tmp_path, "on_gpu_ops", "--torch")
     packages.imported(tmp_path, "on_gpu_ops.torch")
     scale, stream = torch.ops.on_gpu_ops.scale, torch.cuda.Stream()

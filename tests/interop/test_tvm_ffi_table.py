@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A table of calls of the functions in tvm_ffi/table.cc, compiled against kernkit's headers under tvm-ffi's
-names and against tvm-ffi's own, with arguments of each kind. A call has the same result with both, or an
-error of the same kind, except for the differences that the page lists by name. A listed difference that no
-call shows is also a failure."""
+"""A table of calls of the functions in tvm_ffi/table.cc with arguments of each kind. The file is compiled against
+kernkit's headers under tvm-ffi's names and against tvm-ffi's own headers. A call has the same result with both sets of
+headers, or an error of the same kind, except for the differences that the page lists by name. A listed difference that
+no call shows is also a failure."""
 
 import ctypes
 import itertools
@@ -147,8 +147,9 @@ def unnamed(code):
     return code == 5 or code > 17
 
 
-# {name of a difference on the page: function that recognises the difference}. The function gets the function's name,
-# the arguments, and for kernkit and tvm-ffi the kind of the error (None for a result) and the text.
+# {name of a difference on the page: function that recognises the difference}. The parameters are the name of the called
+# function, the arguments of the call, the type of the error (None for a result) and the text with kernkit's headers,
+# and the same two values with tvm-ffi's headers.
 DIFFERENCES = {
     "an int that does not fit": lambda name, args, actual, actual_text, expected, _: (
         integer(name) and actual is ValueError and expected is not ValueError and ("out of range" in actual_text or "exceeds the range" in actual_text)
@@ -246,7 +247,7 @@ def shown(modules):
             labels = [label for label, shows in DIFFERENCES.items() if shows(name, args, actual, actual_text, expected, expected_text)]
             names.update(labels)
             if len(labels) != 1:
-                unlisted.append(f"{name}{args}: {actual} {actual_text[:200]} with ours, {expected} {expected_text[:200]} with theirs: {labels}")
+                unlisted.append(f"{name}{args}: {actual} {actual_text[:200]} with kernkit, {expected} {expected_text[:200]} with tvm-ffi: {labels}")
         result[name] = len(calls), names, unlisted
     return result
 

@@ -83,7 +83,7 @@ def run_default(caller, function, op, arguments):
 
 
 def chosen(op, arguments):
-    """Returns the sizes and dtypes that a caller passes in addition, because the form allocates the outputs."""
+    """Returns the additional sizes and dtypes that a caller passes to a form that allocates the outputs."""
     texts = " ".join(map(shape_text, op.parameters))
     sizes = {name: table.SIZES[name] for name in re.findall(r"(\w+)\?", texts)}
     return {**sizes, **{f"{v.name}_dtype": str(arguments[v.name].dtype) for v in op.parameters if v.has_any_dtype}}
@@ -209,8 +209,8 @@ def compiled_values(torch_valued, plain, name, backend):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", table.ROWS)
 def test_torch_compiled(torch_valued, plain, name):
-    """The operator, its functional form and the plain function give the table's values in a graph, without generated
-    code."""
+    """The operator, its functional form and the plain function give the table's values in a graph of torch.compile with
+    the backend aot_eager, which generates no code."""
     supported(name, "torch_compiled")
     compiled_values(torch_valued, plain, name, "aot_eager")
 

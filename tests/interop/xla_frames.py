@@ -4,7 +4,7 @@
 import ctypes
 
 P, I32, I64, SIZE = ctypes.c_void_p, ctypes.c_int32, ctypes.c_int64, ctypes.c_size_t
-# The numbers of XLA_FFI_DataType.
+# The values of XLA's enumeration XLA_FFI_DataType.
 DTYPES = {"bool": 1, "int8": 2, "int32": 4, "int64": 5, "float16": 10, "float32": 11, "float64": 12, "float8_e4m3fn": 20}
 
 

@@ -48,7 +48,7 @@ KERNKIT_EXPORT(defaults,
 KERNKIT_EXPORT(lambda, "(int from, int lambda_, int lambda=3) -> int",
                "Parameters with names that are Python keywords.", keywords)
 KERNKIT_EXPORT(lambda_, "(int n) -> int",
-               "An op with the name that Python's function of op lambda would get.", one)
+               "An op with the name that the Python function of op lambda would have.", one)
 KERNKIT_EXPORT(library, "(int _library) -> int",
                "An op and a parameter with names that the generated module uses.", one)
 KERNKIT_EXPORT(_library, "(int tvm_ffi, int os, int Tensor) -> int", "", keywords)

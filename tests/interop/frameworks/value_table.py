@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Schema lines of many kinds, the C++ ops that are generated from them, their calls, and the values that NumPy gives.
 
-All ops compute the same: with the inputs in the order of the line, counted from 1,
+All ops compute the same: with the inputs in the order of the schema line, counted from 1,
 
     total(i) = sum of k * input_k[i % size of input_k] over the tensors that are read
-             + sum of k * number(input_k) over the rest, and for each None or empty list
+             + sum of k * number(input_k) over all other inputs, and for each None or empty list
     output j, counted from 1: j * total(i), converted to the dtype of the output
 
 Numbers are small integers and halves, so that every sum is exact and callers are compared for equality.
-The SDK's parser reads the lines; sizes are evaluated here, apart from the code under test.
-A row with another computation specifies the code as `body` and the results as `expected`. """
+The SDK's parser reads the schema lines; sizes are evaluated here, apart from the code under test. A row with another
+computation specifies the code as `body` and the results as `expected`. """
 
 import dataclasses
 import functools
@@ -160,7 +160,8 @@ def op_of(name: str) -> Op:
 
 
 def sizes_of(name: str, shape: str, empty: bool) -> tuple:
-    """Returns the sizes of a shape in the line of row `name`. If `empty`, size n and the first size of "..." are 0."""
+    """Returns the sizes of a shape in the schema line of row `name`. If `empty`, size n and the first size of "..." are
+    0."""
     row = ROWS[name]
     run = (0,) + RUN[1:] if empty else RUN
     names = {**SIZES, **row.sizes, **({"n": 0} if empty else {})}
@@ -173,13 +174,13 @@ def sizes_of(name: str, shape: str, empty: bool) -> tuple:
 
 
 def _like(op: Op) -> Optional[Value]:
-    """Returns the tensor from which an output without a dtype in the line takes its dtype."""
+    """Returns the tensor whose dtype an output has if the schema line gives no dtype for the output."""
     read = [v for v in op.parameters if v.type == "Tensor" and not v.is_only_written and not v.is_optional]
     return next((v for v in read if not v.is_list), read[0] if read else None)
 
 
 def dtype_of(op: Op, value: Value, arguments: Dict[str, object]) -> str:
-    """Returns the dtype of a tensor, which the line or the caller determines."""
+    """Returns the dtype of a tensor, which the schema line or the caller determines."""
     named = {v.name: v for v in op.parameters}
     if value.dtype == ("?",):
         return "float64"
