@@ -40,11 +40,11 @@ class HookCost : public testing::TestWithParam<Function> {};
 
 TEST_P(HookCost, TakesAtMostTwoInstructions) {
 #if defined(TEST_WITH_ASAN) || !defined(KERNKIT_TEST_OPTIMISED)
-  GTEST_SKIP() << "counts what an optimised build runs";
+  GTEST_SKIP() << "the instructions of an optimised build are counted";
 #endif
   const auto [symbol, num_args] = GetParam();
   const int64_t unhooked = steps(KERNKIT_TEST_UNHOOKED, symbol, num_args);
-  if (unhooked < 0) GTEST_SKIP() << "no process may be traced here";
+  if (unhooked < 0) GTEST_SKIP() << "the system does not permit tracing of a process";
   const int64_t hooked = steps(KERNKIT_TEST_HOOKED, symbol, num_args);
   std::printf("%ld instructions with the hook, %ld without\n", hooked, unhooked);
   EXPECT_GE(hooked, unhooked - 2);  // compilers may order the code differently

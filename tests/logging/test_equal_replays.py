@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Wrong results that are equal in each replay on the CPU, by the steps of docs/my-kernel-crashed.md: an element of shared memory that is
-read before a store, for one size of 1024, and a missing barrier."""
+"""Finds the causes of wrong results that are equal in each replay on the CPU, by the steps of
+docs/my-kernel-crashed.md. The causes are an element of shared memory that is read before it is stored, for one of 1024
+sizes, and a missing barrier."""
 
 import sys
 

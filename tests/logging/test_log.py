@@ -19,7 +19,7 @@ def assert_lines(text, *patterns):
     lines = lines_of(text)
     assert len(lines) == len(patterns), text
     for line, pattern in zip(lines, patterns):
-        assert re.fullmatch(pattern, line), f"{line} is not {pattern}"
+        assert re.fullmatch(pattern, line), f"{line} does not match {pattern}"
 
 
 def test_without_a_setting_nothing_is_printed():

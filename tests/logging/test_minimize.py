@@ -77,7 +77,8 @@ ops.gated(np.zeros((6, 5), "float32"), x, np.arange(5, dtype="float32"))
 
 
 def test_a_size_whose_elements_depend_on_each_other_stays(tmp_path):
-    """The recorded sum of a row is not the sum of a part of the row: only rows are left out."""
+    """--minimize leaves out whole rows only, because the sum of a part of a row differs from the recorded sum of the
+    row."""
     code = "x = np.ones((6, 10), 'float32'); x[4, 3] = -1; ops.row_sums(np.zeros(6, 'float32'), x)"
     path, new = recorded(tmp_path / "calls", code), tmp_path / "smaller"
     assert minimized(path, new, "called_ops_again") == 0
@@ -102,7 +103,8 @@ def test_a_call_that_does_not_fail_is_rejected(tmp_path, capfd):
 
 
 class FindingsOfSizes:
-    """A runner whose calls have a finding of line 7 from two elements on, and a finding of line 8 from one element on."""
+    """A runner that reports a finding in line 7 for calls with two or more elements, and a finding in line 8 for calls
+    with one or more elements."""
 
     command, count = ["sanitize"], 0
 
@@ -233,7 +235,7 @@ def test_sizes_of_a_schema_line_change_together():
     state = sizes.whole()
     assert sizes.select({**state, "d": (6, 2)}).runs == {(0, 1): [(6, 2), (16, 2)], (1, 1): [(1, 1)], (3, 0): [(6, 2)]}
     assert sizes.select({**state, "n": (2, 3)}).runs == {(0, 0): [(2, 3)], (1, 0): [(2, 3)], (2, 1): [(2, 4)]}
-    assert sizes.select({**state, "k": (0, 3)}) is None  # ceil_div(d, k) would be larger
+    assert sizes.select({**state, "k": (0, 3)}) is None  # a smaller k would increase ceil_div(d, k)
     assert sizes.select({**state, "...[1]": (8, 1)}).runs == {(4, 1): [(8, 1)]}
 
 

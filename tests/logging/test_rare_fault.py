@@ -31,25 +31,26 @@ def test_from_the_log_to_the_line(root, runtime, tmp_path):  # noqa: F811
     folder, log = tmp_path / "recordings", tmp_path / "log"
     server = ("run", "--runtime", runtime, sys.executable, "-c", SERVER)
 
-    # One request gets wrong numbers. The log has the call, and names the recording of the call.
+    # One request returns wrong numbers. The log lists the call and the path of its recording.
     failed = kernkit(root, *server, faulty, KERNKIT_LOG="stats", KERNKIT_LOG_FILE=str(log), KERNKIT_RECORD=str(folder))
     assert failed.returncode == 1 and "request 517: " in failed.stderr, failed.stderr
     before, after = log.read_text().splitlines()[-2:]
     assert "smooth(y=float32[517] cuda:0, x=float32[517] cuda:0 {min 1." in before and " ok " in after
     path = folder / re.search(r"recorded in (\S+)$", before)[1]
 
-    # The call is repeated without a GPU, under a tool: the report has the line.
+    # The call is repeated by the simulator under memcheck, which reports the line of the fault.
     replay = ("replay", path, "--runtime", runtime, "--tool", "memcheck", "--library")
     found = kernkit(root, *replay, faulty)
     line = 1 + (root / "tests/logging/rare.cu").read_text().split("  // the sum reads past the end")[0].count("\n")
     sentence = f"thread [4, 0, 0]: Invalid __global__ read of size 4 bytes, 0 bytes after an allocation of 2068 bytes (rare.cu:{line})"
     assert found.returncode == 1 and f"smooth_kernel: block [4, 0, 0], {sentence}" in found.stderr, found.stderr
 
-    # No other size fails: the call stays as it is.
+    # No smaller size fails, so --minimize leaves the call unchanged.
     smaller = kernkit(root, *replay, faulty, "--minimize", tmp_path / "smaller")
     assert smaller.returncode == 0 and "; no size can be smaller; " in smaller.stdout, smaller.stderr
 
-    # The repaired kernel has no finding. It differs from the recorded result in the element that was wrong.
+    # The tools report nothing for the repaired kernel, whose result differs from the recorded result in the wrong
+    # element.
     correct = kernkit(root, *replay, repaired)
     assert correct.returncode == 1 and re.search(r"smooth: y: 1 of 517 elements differ: \[516\] was ", correct.stdout), correct.stderr
     assert "0 findings (memcheck: 0)" in correct.stderr

@@ -198,7 +198,7 @@ def test_a_full_disk_changes_no_call(tmp_path):
 
 def test_a_number_in_use_is_skipped(folder):
     """A number whose folder exists is skipped: a second library of a process also counts from 1, and a process may have
-    the number of an earlier process."""
+    the ID of an earlier process."""
     code = """
 taken = f"{os.environ['KERNKIT_RECORD']}/add_to-{os.getpid()}-1"
 os.makedirs(taken + "/earlier")

@@ -176,8 +176,8 @@ def mutated(generator, data):
 
 
 class Events:
-    """Records the files that Python opens, and the code that Python loads, while `active` is an object of this class.
-    The audit hook stays installed, because Python cannot remove an audit hook."""
+    """Records the files that Python opens and the code that Python loads in a `with` statement of this object. The
+    audit hook stays installed, because Python cannot remove an audit hook."""
 
     active = None
 
