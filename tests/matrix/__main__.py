@@ -4,10 +4,10 @@ the matrix, one axis at a time.
 
     python tests/matrix [--output FILE] [AXIS | CELL...]
 
-Compilers of Debian must be installed; packages of PyPI are installed into build/matrix/environments. The output is a line
-for each cell; FILE, build/matrix/record.json by default, gets the entries. Cells that FILE has and that did not run again
-remain. The exit code is 1 if a cell failed, 2 if a word is neither an axis nor a cell. build/matrix/CELL/log has the
-output of the programs.
+Compilers of Debian must be installed; packages of PyPI are installed into build/matrix/environments. The program prints
+a line for each cell and writes the entries to FILE, by default build/matrix/record.json. Entries in FILE of cells that
+did not run again are kept. The exit code is 1 if a cell failed, 2 if a word is neither an axis nor a cell.
+build/matrix/CELL/log contains the output of the programs.
 """
 
 import argparse

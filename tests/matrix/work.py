@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a cell does: builds a part of kernkit with the cell's tools and runs tests. Each kind of work takes at most two
-minutes of processor time."""
+"""The work of a cell: builds a part of kernkit with the cell's tools and runs tests. Each kind of work takes at most
+two minutes of processor time."""
 
 import os
 import pathlib
