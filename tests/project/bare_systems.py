@@ -36,7 +36,7 @@ exec chroot --userspec="$3:$3" "$1" /bin/sh -c 'cd "$0" && exec "$@"' "$2" "${@:
 def missing() -> str:
     """Returns the reason why this machine cannot create a root folder, or ""."""
     if os.geteuid() != 0:
-        return "making a root of Debian requires root"
+        return "only the user root can create a root folder of Debian"
     for program in ("debootstrap", "unshare", "chroot"):
         if not shutil.which(program):
             return f"{program} is not installed"

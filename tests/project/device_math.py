@@ -180,7 +180,7 @@ UNARY = {
     "erfcx": (_erfcx, (4, 4), "wide", _table({"inf": 0.0, "-inf": math.inf, "0.0": 1.0, "-0.0": 1.0})),
     "normcdf": (_normcdf, (5, 5), "wide", _table({"inf": 1.0, "-inf": 0.0, "0.0": 0.5, "-0.0": 0.5})),
     "tgamma": (_gamma, (5, 10), "gamma"),
-    # The error is larger near the zeros between -23 and -2.2, for which the guide gives no bound.
+    # lgamma's error is larger near the zeros between -23 and -2.2, for which the guide gives no bound.
     "lgamma": (_lgamma, (6, 4), "lgamma"),
     "cyl_bessel_i0": (lambda x: mpmath.besseli(0, x), (6, 6), "small", _table({"inf": math.inf, "-inf": math.inf, "0.0": 1.0, "-0.0": 1.0})),
     "cyl_bessel_i1": (lambda x: mpmath.besseli(1, x), (6, 6), "small", _table({"inf": math.inf, "-inf": -math.inf, "0.0": 0.0, "-0.0": -0.0})),
@@ -321,12 +321,12 @@ def _absolute(bound):
 
 
 def _of_power(x, y, expected):
-    """Returns the bound of __powf(): exp2() gets the errors of x and of log2(x), multiplied by y."""
+    """Returns the bound of __powf(), which computes exp2(y * log2(x)): y multiplies the errors of x and of log2(x)."""
     return 3 + 2 * abs(y * (abs(math.log2(x)) + 1)), 0.0
 
 
-# Fast intrinsics of float: expression, reference, the permitted differences [ulp, absolute] from the
-# arguments and the correctly rounded result, inputs. Source: the table of intrinsics in the guide.
+# Fast intrinsics of float: expression, reference, function of the arguments and the correctly rounded result that
+# returns the permitted differences [ulp, absolute], inputs. Source: the table of intrinsics in the guide.
 FAST = {
     "__expf": ("__expf(x)", mpmath.exp, lambda x, exact: (2 + math.floor(abs(1.173 * x)), 0.0), "exponent"),
     "__exp10f": ("__exp10f(x)", lambda x: mpmath.power(10, x), lambda x, exact: (2 + math.floor(abs(2.97 * x)), 0.0), "exponent"),
@@ -337,7 +337,7 @@ FAST = {
     "__cosf": ("__cosf(x)", mpmath.cos, _absolute(2 ** -21.19), "circle"),
     "__sincosf": ("({T s, c; __sincosf(x, &s, &c); s;})", mpmath.sin, _absolute(2 ** -21.41), "circle"),
     "__sincosf, cos": ("({T s, c; __sincosf(x, &s, &c); c;})", mpmath.cos, _absolute(2 ** -21.19), "circle"),
-    # The quotient of __sinf and __cosf.
+    # __tanf computes the quotient of __sinf and __cosf.
     "__tanf": ("__tanf(x)", mpmath.tan, lambda x, exact: (4, 2 ** -21 * (1 + abs(exact)) / abs(math.cos(x))), "circle"),
     "__tanhf": ("__tanhf(x)", mpmath.tanh, lambda x, exact: (0, 2 ** -10.987 * abs(exact)), "circle"),  # relative
     "__saturatef": ("__saturatef(x)", lambda x: min(max(x, mp.mpf(0)), mp.mpf(1)), _absolute(0.0), "circle"),

@@ -100,7 +100,7 @@ def test_planted_faults(program):
 
 
 def test_there_are_enough_faults():
-    assert len(FAULTS) > 70  # the number in docs/tools.md
+    assert len(FAULTS) > 70  # docs/tools.md states this number
     assert {tool_of for _, tools, *_ in FAULTS.values() for tool_of in tools} == set(sanitize.DEFAULT_TOOLS)
 
 

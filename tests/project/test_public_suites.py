@@ -155,7 +155,7 @@ def test_a_program_runs_with_fewer_repetitions_after_the_limit_and_only_once(roo
     assert tool(root, *words, "at once")[0] == 0
     row = json.loads((output / "results.json").read_text())["results"][0]
     assert (row["outcome"], row["arguments"]) == ("ran without a check", ["512", "2"])
-    assert tool(root, *words, "at once")[1] == ""  # the program has a result
+    assert tool(root, *words, "at once")[1] == ""  # the program has a recorded result and does not run again
     words[2] = tmp_path / "most"
     assert tool(root, *words, "most")[0] == 0
     assert json.loads((words[2] / "results.json").read_text())["results"][0]["arguments"] == ["32", "2"]

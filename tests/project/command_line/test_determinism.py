@@ -140,7 +140,8 @@ def test_first_difference():
 
     assert first(FIRST, FIRST) is None
     assert first(FIRST, FIRST, FIRST.replace("0c", "0d")) == (0, (2, 2), "add<float, 4>", (5, 7), "0c", "add<float, 4>")
-    # The last line of a launch counts: the last kernel that the launch's kernel launched wrote this line.
+    # If a launch has several lines, the last line is compared: the kernels that the launch's kernel launched wrote the
+    # later lines.
     assert first(FIRST + "1 1 0e child\n", "1 1 0e child\n" + FIRST.split("\n", 1)[1]) is None
     missing = first(FIRST, "1 1 0a fill\n")
     assert missing[1:] == ((2, 1), "add<float, 4>", (5, 6), "0b", "")
@@ -165,7 +166,8 @@ chunk 0 0 8 11 0000000000000000 {} 00010002
 
 
 def test_bytes_that_one_run_did_not_change():
-    """For a chunk that a run did not change, the outputs of the run have no bytes."""
+    """The outputs of a run have no bytes for a chunk that the run did not change. The comparison then uses the bytes
+    before the launch, which the other run recorded."""
     a = determinism.Outputs(OUTPUTS.format("0000000001000000"))
     b = determinism.Outputs(OUTPUTS.split("chunk")[0] + "chunk 0 0 8 11\n")
     expected = ["written by: Atomic access (k.cu:6)", "written by: Write access (k.cu:5)"]
@@ -175,8 +177,8 @@ def test_bytes_that_one_run_did_not_change():
 
 
 def test_a_difference_without_a_race_or_atomic():
-    """A difference without a race or an atomic, as of a kernel that stores clock64(), has the writing access as its
-    cause."""
+    """The cause of a difference without a race or an atomic is the writing access, for example in a kernel that stores
+    clock64()."""
     difference = determinism.Difference(0, (1, 1), "k", (0, 1), "0a", "k")
     reports = {0: "0000000001000000", 1: "0000000002000000"}
 

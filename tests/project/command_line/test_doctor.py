@@ -114,7 +114,7 @@ def test_other_start_up_code_is_accepted(compiled):
     }
     """
     if platform.machine() != "x86_64":
-        pytest.skip("the instructions that set the mode are instructions of x86-64")
+        pytest.skip("the test's instructions that set the mode are for x86-64")
     assert failed(compiled(source)) == {}
 
 

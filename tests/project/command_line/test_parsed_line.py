@@ -27,7 +27,7 @@ LINES = {
 
 @pytest.fixture(scope="module")
 def good():
-    """Returns {op: its parsed line}."""
+    """Returns {op: its parsed schema line}."""
     return dict(zip(LINES, map(json.loads, line_parser.parse_texts(list(LINES.values())))))
 
 
@@ -152,7 +152,7 @@ def test_an_expression_with_many_levels(good):
 
 
 def paths(value, path=()):
-    """Yields the paths of all values in a parsed line."""
+    """Yields the paths of all values in a parsed schema line."""
     yield path
     for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
         yield from paths(inner, (*path, key))
@@ -168,8 +168,8 @@ def names_called(text):
 
 
 def test_random_damage_gives_an_error_or_a_module(good):
-    """A randomly changed parsed line is rejected, or yields a module that is valid Python and does not call the
-    function that the line names."""
+    """A randomly changed parsed schema line is rejected, or yields a module that is valid Python and does not call a
+    function that the change names."""
     source, num_read = random.Random(1), 0
     for _ in range(1000):
         name = source.choice(list(good))
@@ -188,7 +188,8 @@ def test_random_damage_gives_an_error_or_a_module(good):
 
 
 def built(path, parsed):
-    """Compiles a library with LINES in its section of lines and {op: JSON} in its section of parsed lines."""
+    """Compiles a library with LINES in its section of schema lines and {op: JSON} in its section of parsed schema
+    lines."""
     sections = "".join(
         f'__attribute__((used, section("kernkit_{section}"))) static const char {section}_{name}[] = {json.dumps(text)};\n'
         for name in LINES
@@ -208,8 +209,8 @@ def bindings(library, folder):
 
 
 def test_bindings_of_mutated_sections(library, tmp_path, capsys):
-    """`kernkit bindings` reports an error or writes valid Python if one to three bytes of the sections of lines and of
-    parsed lines are changed."""
+    """`kernkit bindings` reports an error or writes valid Python if one to three bytes in the sections of schema lines
+    and of parsed schema lines are changed."""
     content, source = library.read_bytes(), random.Random(2)
     begin, end = content.index(b"add: {") - 400, content.rindex(b'"like": 1}') + 10
     codes = []

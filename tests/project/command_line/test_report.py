@@ -68,8 +68,8 @@ def test_without_matplotlib_the_report_prints_a_message(tmp_path):
 
 
 def test_kept_results_are_those_of_their_page(tmp_path):
-    """The page of each recorded run is the page that `kernkit report` writes now. Plots, which need matplotlib, are not
-    compared."""
+    """The committed page of each recorded run equals the page that `kernkit report` writes now. Plots, which need
+    matplotlib, are not compared."""
     for path in (ROOT / "bench/results").glob("*/run.json"):
         page = markdown(measurements.load(path), plots=True)
-        assert (path.parent / "report.md").read_text() == page, f"old: kernkit report {path}"
+        assert (path.parent / "report.md").read_text() == page, f"outdated page; run kernkit report {path}"

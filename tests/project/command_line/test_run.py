@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`kernkit run`: the programs that it runs, and its errors for other programs. CTest's programs.* are compiled by nvcc;
-here g++ builds files with the same sections."""
+"""`kernkit run`: the programs that it runs, and its errors for other programs. CTest's tests programs.* run programs
+that nvcc compiles; here g++ builds files with the same ELF sections."""
 
 import os
 import re
@@ -102,8 +102,8 @@ def test_libraries_of_a_program_are_inspected(linked, message_of, tmp_path):
 
 
 def test_a_library_with_machine_code_only_does_not_prevent_the_start(linked, message_of, tmp_path):
-    """A library with machine code only and a static CUDA runtime, such as libcublas, causes a warning, and the start
-    continues. Here the start fails later, because the file of --runtime does not exist."""
+    """For a library with machine code only and a static CUDA runtime, such as libcublas, `kernkit run` prints a warning
+    and continues. Here `kernkit run` fails later, because the file of --runtime does not exist."""
     library = tmp_path / "libmath.so"
     subprocess.run(["g++", "-shared", "-fPIC", "-x", "c++", "-", "-o", str(library)], input=IN + SASS, text=True, check=True)
     program = tmp_path / "program"
@@ -157,8 +157,8 @@ def kernkit_run(root, *arguments, **environment):
 
 
 def test_the_runtime_takes_the_place_and_the_exit_code_is_the_programs(root, runtime, linked):
-    """The program uses kernkit's runtime, and its exit code is returned. Without a device the runtime returns
-    cudaErrorNoDevice, 100, to which the program adds 7."""
+    """The program uses kernkit's runtime, and `kernkit run` returns the program's exit code. Without a device the
+    runtime returns cudaErrorNoDevice, 100, to which the program adds 7."""
     program = linked(CALLS + PTX, "libcudart.so.13")
     assert subprocess.run([program]).returncode == 7
     assert kernkit_run(root, "--runtime", runtime, program).returncode == 7

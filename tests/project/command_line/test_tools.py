@@ -180,7 +180,7 @@ def test_findings_of_a_tool(run, tmp_path, kernel, tool_of, sentence):
 
 
 def test_threads_that_end_before_a_barrier(run):
-    """synccheck reports a barrier after some threads have ended only at the warning level."""
+    """If some threads of a block have ended, synccheck reports a barrier of the other threads at level warn only."""
     result = run("sanitize", kernel="early")
     assert result.returncode == 0 and "kernkit sanitize: 0 findings (" in result.stderr, result.stderr
     result = run("sanitize", "--synccheck-detect-level", "warn", kernel="early")
@@ -238,7 +238,8 @@ def test_findings_of_several_seeds_are_merged(run, tmp_path):
 
 
 def test_a_race_that_only_some_seeds_have(run):
-    """With seed 0 block 0 comes first, and has no store. A finding names the first seed with the race."""
+    """With seed 0, block 0 runs first and does not store, so no race occurs. With several seeds, a finding names the
+    first seed with the race."""
     assert run("sanitize", "--tool", "racecheck", kernel="elected").returncode == 0
     result = run("sanitize", "--tool", "racecheck", "--seeds", "5", kernel="elected")
     first, last = line_of("the first block of most orders"), line_of("the last block")
@@ -251,7 +252,8 @@ def test_a_race_that_only_some_seeds_have(run):
 
 @pytest.mark.parametrize("kernel, tool_of", [("outside", "memcheck"), ("diverged", "synccheck"), ("unwritten", "initcheck")])
 def test_faults_of_several_seeds_are_merged(run, kernel, tool_of):
-    """The first thread with the fault depends on the seed, and the line does not."""
+    """A fault that occurs with several seeds is reported once: the first thread with the fault depends on the seed, but
+    the line of the fault does not."""
     result = run("sanitize", "--seeds", "3", kernel=kernel)
     assert result.returncode == 1 and "kernkit sanitize: 1 finding (" in result.stderr, result.stderr
     assert re.search(rf"^{tool_of}: {kernel}: .*\(tools.cu:\d+\) \(seed 0\) \(3 times\)$", result.stderr, re.MULTILINE), result.stderr

@@ -60,7 +60,7 @@ def rendered(tmp_path_factory):
         (folder / "kernels/mine/mine.cc").write_text("// mine\n")
         (folder / "tests/CMakeLists.txt").write_text("# all of it is ours now\n")
         commit(folder)
-        git(folder, "repack", "-a", "-d", "--quiet")  # one file, which is copied faster than 1,000
+        git(folder, "repack", "-a", "-d", "--quiet")  # one pack file is copied faster than 1,000 files of objects
     return folder
 
 

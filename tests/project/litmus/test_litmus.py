@@ -30,8 +30,8 @@ def outcomes(*threads, blocks=None):
 
 
 def test_coherence_of_one_location():
-    """Two relaxed reads see a relaxed store in coherence order (CoRR of the PTX ISA), but not a weak store. A read
-    after a store of the same thread reads this store."""
+    """Two relaxed reads observe a relaxed store in coherence order (CoRR of the PTX ISA), but a weak store in any
+    order. A read after a store of the same thread returns the stored value."""
     assert outcomes([st(X, 1, "relaxed")], [ld(X, "relaxed"), ld(X, "relaxed")]) == {(0, 0), (0, 1), (1, 1)}
     assert (1, 0) in outcomes([st(X, 1)], [ld(X, "relaxed"), ld(X, "relaxed")])
     assert outcomes([st(X, 1), ld(X), st(X, 2)]) == {(1,)}

@@ -18,7 +18,7 @@
 namespace {
 
 constexpr int kRows = 64, kColumns = 64, kStages = 2, kDepthBytes = 128;  // tile of a block
-constexpr int kTileBytes = kRows * kDepthBytes;  // a tile of A, and a tile of B
+constexpr int kTileBytes = kRows * kDepthBytes;  // size of a tile of A or of B [bytes]
 constexpr int kConsumers = 128, kThreads = kConsumers + 32;
 
 __device__ uint32_t shared_address(const void* pointer) {
@@ -75,13 +75,14 @@ __device__ void store_box(const CUtensorMap* map, int x, int y, uint32_t from) {
       : "memory");
 }
 
-/// The layout of tiles in shared memory: boxes with rows of as many bytes as the swizzle, or of 16
-/// bytes without a swizzle.
+/// The layout of tiles in shared memory. A tile consists of boxes whose rows have `swizzle` bytes,
+/// or 16 bytes if `swizzle` is 0.
 struct Layout {
   int swizzle;  // 0, 32, 64 or 128 [bytes]
 
   __host__ __device__ int width() const { return swizzle == 0 ? 16 : swizzle; }
-  // Returns the descriptor of 32 bytes of each row of a tile, from byte `at` on.
+  // Returns the descriptor with which wgmma reads 32 bytes of each row of a tile, from byte `at`
+  // on.
   __device__ uint64_t descriptor(uint32_t tile, int at) const {
     const uint32_t box = kRows * width();
     const uint32_t start = tile + at / width() * box + at % width();
@@ -186,7 +187,7 @@ __global__ void __launch_bounds__(kThreads)
     }
   }
   __syncwarp();
-  synchronise_cluster();  // other blocks arrive at this block's mbarriers
+  synchronise_cluster();  // other blocks still arrive at this block's mbarriers
 }
 
 CUtensorMap encoded(CUtensorMapDataType type, void* matrix, int rows, int columns, int size,

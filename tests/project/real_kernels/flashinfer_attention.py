@@ -24,8 +24,8 @@ STEPS = 4
 
 
 def attention(q, k, v, causal):
-    """Returns the reference result. q, k and v have the shape (tokens, heads, size). The last query belongs to the last
-    key. Several heads of q share one head of k."""
+    """Returns the reference result. q, k and v have the shape (tokens, heads, size). The last query and the last key
+    belong to the same token. Several heads of q share one head of k."""
     q, k, v = (x.astype("float64") for x in (q, k, v))
     k, v = (np.repeat(x, q.shape[1] // k.shape[1], 1) for x in (k, v))
     logits = np.einsum("qhd,khd->hqk", q, k) / np.sqrt(q.shape[2])

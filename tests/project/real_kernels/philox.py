@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Computes Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011) with cuRAND's seeding:
-the subsequence is the upper half of the counter, and four numbers are one step of the lower half."""
+the subsequence is the upper half of the counter, and each step of the lower half yields four numbers."""
 
 import numpy as np
 

@@ -11,7 +11,7 @@ using Step = int (*)(int);
 extern __device__ int calls;              // defined in other.cu
 extern __constant__ int offsets[4];       // defined in other.cu
 extern __managed__ int total;             // defined in other.cu
-extern __device__ Step steps[2];          // defined in other.cu; one step is triple()
+extern __device__ Step steps[2];          // defined in other.cu; one element is triple()
 __device__ int add_offset(int x, int i);  // defined in other.cu
 __device__ int triple(int x);             // defined in main.cu
 

@@ -66,7 +66,7 @@ def site(clone, environment):
     assert code == 0, output
     assert output.endswith("built      build/docs/html/index.html\n")
     assert "WARNING" not in output
-    assert seconds < 120  # a build takes at most 60 s on two cores
+    assert seconds < 120  # twice the 60 s that a build on two cores takes at most
     return clone / "build/docs/html"
 
 
@@ -219,7 +219,7 @@ def test_search_finds_the_page_of_a_class(examined):
 
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_search_answers_a_question_of_a_newcomer(root, examined, question):
-    """The page is among the first three results and has the answer."""
+    """The page in QUESTIONS is among the first three results of the search and contains the answer."""
     page, answer = QUESTIONS[question]
     assert page in [result.partition("#")[0] for result in examined[0]["results"][question][:3]]
     assert answer in " ".join((root / page).with_suffix(".md").read_text().split())

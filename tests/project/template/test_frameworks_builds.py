@@ -13,7 +13,7 @@ from rendering import CALL, CALLED, check, files_below, render
 
 @pytest.fixture(scope="module")
 def cpu_library(template, environment, driver_environment, tmp_path_factory):
-    """Returns a library without CUDA whose lines have shapes, after `./kk test` and `./kk wheel`."""
+    """Returns a library without CUDA whose schema lines have shapes, after `./kk test` and `./kk wheel`."""
     output = tmp_path_factory.mktemp("cpu")
     answers = {"library_name": "silu_and_mul", "cuda": "none", "licence": "MIT", "ci": "none", "parts": "frameworks"}
     result = render(template, output, environment, description="For the CPU.", **answers)
