@@ -255,7 +255,8 @@ TEST_F(AddRejects, EmptyNeedsNoData) {
 
 #if defined(KERNKIT_WITH_CUDA)
 
-// The tensors only claim to be on a device: if there is a device, the kernel would access them.
+// The tensors are in CPU memory, and only their DLTensors name a CUDA device. The test is skipped
+// if a CUDA device exists, because the kernel would access the tensors.
 TEST_F(AddRejects, CudaWithoutADevice) {
   int count = 0;
   if (cudaGetDeviceCount(&count) == cudaSuccess && count > 0) {

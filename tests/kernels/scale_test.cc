@@ -247,7 +247,8 @@ TEST_F(ScaleRejects, EmptyNeedsNoData) {
 
 #if defined(KERNKIT_WITH_CUDA)
 
-// The tensors only claim to be on a device: if there is a device, the kernel would access them.
+// The tensors are in CPU memory, and only their DLTensors name a CUDA device. The test is skipped
+// if a CUDA device exists, because the kernel would access the tensors.
 TEST_F(ScaleRejects, CudaWithoutADevice) {
   int count = 0;
   if (cudaGetDeviceCount(&count) == cudaSuccess && count > 0) {

@@ -52,8 +52,8 @@ TEST(Dispatch, CallsOnceForATypeListedTwice) {
   EXPECT_EQ(called(types<int, float, int>{}, dl_int32), std::vector<std::string>{"int32"});
 }
 
-// An earlier check allowed the dtype, so the message addresses the author of the two lists and
-// gives the line.
+// An earlier KERNKIT_EXPECT accepted the dtype, so the message addresses the author of both lists
+// of dtypes and contains the line of the call of dispatch().
 TEST(Dispatch, Unsupported) {
   const auto rejection = [](auto list, DLDataType dtype) {
     const int line = __LINE__ + 2;

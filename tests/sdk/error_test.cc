@@ -173,7 +173,8 @@ std::string text_of_exception(Call call) {
   return "nothing";
 }
 
-// A check that throws in a destructor would call std::terminate here.
+// An operand of << throws. If the check itself threw in a destructor, std::terminate() would end
+// the process here.
 TEST(Check, OperandThatThrows) {
   EXPECT_EQ(text_of_exception([] { KERNKIT_CHECK(false, ValueError) << "a" << Throws(); }),
             "operand");

@@ -41,7 +41,7 @@ TEST_F(ExpectTest, Strides) {
   EXPECT_EQ(error_of([&] { KERNKIT_EXPECT(y).strides(1); }).substr(0, 10), "ValueError");
   dy->strides = nullptr;
   EXPECT_EQ(error_of([&] { KERNKIT_EXPECT(y).strides(8, 1); }), "nothing");
-  dy->shape[0] = 1;  // the stride of this dimension does not matter
+  dy->shape[0] = 1;  // the stride of a dimension of size 1 does not matter
   EXPECT_EQ(error_of([&] { KERNKIT_EXPECT(y).strides(777, 1); }), "nothing");
   dx->shape[1] = 0;  // the strides of an empty tensor do not matter
   EXPECT_EQ(error_of([&] { KERNKIT_EXPECT(x).strides(777, 777); }), "nothing");
@@ -64,8 +64,8 @@ TEST_F(ExpectTest, StrideOfSizeOneIsStillBound) {
   EXPECT_EQ(error_of([&] { row.value(); }), "nothing");
 }
 
-// Frameworks store arbitrary strides for these dimensions, which must not be compared with the
-// strides of other tensors.
+// Frameworks store arbitrary strides for dimensions of size 1 and for empty tensors. These strides
+// must not be compared with the strides of other tensors.
 TEST_F(ExpectTest, StrideThatDoesNotMatterBindsNothing) {
   for (const bool is_empty : {false, true}) {
     Dim row("row");

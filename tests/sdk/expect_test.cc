@@ -9,7 +9,7 @@
 #include "expect_fixture.h"
 #include "kernkit/check_macros.h"
 
-static int stops = 0;  // destructors at which the unwinding of exceptions stopped
+static int stops = 0;  // number of destructors at which unwinding stopped
 
 extern "C" void _Unwind_Resume(_Unwind_Exception* exception) {
   ++stops;
@@ -161,7 +161,7 @@ TEST_F(ExpectTest, NoRestrictionIsLost) {
             "ValueError: x: shape [4, 8] does not match [4, 9]");
 }
 
-// Macros that have common names also have the common meaning of these names.
+// The macros check what macros with these names check in common kernel libraries.
 TEST_F(ExpectTest, Macros) {
   EXPECT_EQ(error_of([&] {
               KERNKIT_CHECK_CPU(x);

@@ -128,7 +128,7 @@ TEST(HotPath, ChecksOfALineTakeNoMoreInstructionsThanThoseOfExpect) {
     const int64_t hand = steps(by_hand, y, x) - none;
     EXPECT_GT(line, 0);
     EXPECT_LE(line, hand) << "for " << y.size() << " sizes";
-    std::printf("%zu sizes: %ld instructions by the line, %ld by KERNKIT_EXPECT\n", y.size(), line,
+    std::printf("%zu sizes: %ld instructions by schema, %ld by KERNKIT_EXPECT\n", y.size(), line,
                 hand);
   }
 }

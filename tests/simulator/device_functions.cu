@@ -202,7 +202,7 @@ __global__ void atomic_kernel(int* r) {
 __global__ void wrapping_kernel(int* r) {
   atomicAdd(&r[0], INT_MAX);
   atomicSub(&r[1], INT_MAX);
-  if (blockIdx.x == 0) atomicAdd_block(&r[2], INT_MIN);  // the scope is one block
+  if (blockIdx.x == 0) atomicAdd_block(&r[2], INT_MIN);  // block scope: one block only
   atomicAdd(reinterpret_cast<unsigned*>(&r[3]), UINT_MAX);
   atomicSub(reinterpret_cast<unsigned*>(&r[4]), 1u);
   atomicInc(reinterpret_cast<unsigned*>(&r[5]), UINT_MAX);

@@ -80,7 +80,7 @@ TEST_F(Variables, AreCopiedInTheOrderOfTheirStream) {
               cudaSuccess);
     staged[1] = -1;  // the copy has read the old value
     ASSERT_EQ(launch_use_variables(results_, stream), cudaSuccess);
-    // An asynchronous copy to pageable host memory completes before the call returns
+    // An asynchronous copy to pageable host memory completes before the call returns.
     double sum = 0;
     ASSERT_EQ(cudaMemcpyFromSymbolAsync(&sum, all_.sums, 8, 16, cudaMemcpyDeviceToHost, stream),
               cudaSuccess);

@@ -336,8 +336,8 @@ TEST_P(CpuElementwise, OnThreads) {
   }
 }
 
-// Returns whether elementwise() calls the loop directly. run_loop() would set cached_machine to the
-// object of machine().
+// Returns whether elementwise() calls the loop directly, without run_loop(), which would set
+// cached_machine to the object of machine().
 bool starts_at_once(const Machine& tested, int64_t n, float* y, const float* x) {
   detail::cached_machine = &tested;
   elementwise(n, kernels::Scale<float>{2}, y, x);
@@ -428,8 +428,8 @@ TEST(CpuElementwiseSizes, ThreadsShareLoopsByTheBytesOfAllArrays) {
   constexpr int64_t kCount = int64_t{1} << 18;
   HostTensor<float> x({kCount}), w({kCount}), y({kCount});
   set_threads(4);
-  // The op waits for a helper in elements that the caller's thread computes, at most `ms`
-  // milliseconds.
+  // Returns whether a helper computes elements. In each element on the caller's thread the op waits
+  // 1 ms for a helper, at most `ms` times.
   const auto has_help = [&](size_t threading_bytes, int ms) {
     detail::chosen_machine() = detail::find_machine();
     detail::chosen_machine().threading_bytes = threading_bytes;

@@ -254,8 +254,8 @@ TEST(CpuRowStreams, LaterRowsUseTheFirst) {
   EXPECT_FALSE((Streams{following, {}}.next(&y))) << "the row started before the first row ended";
 }
 
-// Streamed results reach the output one part at a time, and the op depends on this: elements of an
-// earlier block of the same part are not stored yet.
+// The op reads the first element of its output row. With streaming, results are stored one part at
+// a time, so the first element still has its old value when later blocks of the part are computed.
 TEST(CpuRow, StreamsFromTheSecondRowOn) {
   constexpr int64_t kD = 256;
   detail::chosen_machine().threading_bytes = size_t{1} << 40;
@@ -517,7 +517,7 @@ float overwrite_and_use(Use use, int64_t d, float* x, float* y, int threads_of_r
     const auto same = [](float v) { return v; };
     const auto seven = [](float) { return 7.0F; };
     const auto in = row.load(static_cast<const float*>(x));
-    if (use == Use::kBefore) {  // writes another row, and x in place; then uses the result and x
+    if (use == Use::kBefore) {  // writes y, then x in place; then uses new values only
       row.map(same, y, in);
       const auto last = row.map(seven, x, in);
       sum = row.sum(same, last) + row.sum(same, row.load(static_cast<const float*>(x)));

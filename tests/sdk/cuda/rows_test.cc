@@ -273,7 +273,7 @@ struct Overwrite {
     const auto seven = [](float) { return 7.0F; };
     const auto in = row.load(x);
     const auto twice = row.keep([](float v) { return 2 * v; }, x);
-    if (use == Use::kBefore) {  // writes another row, and x in place; then uses the result and x
+    if (use == Use::kBefore) {  // writes y, then x in place; then uses new values only
       const auto out = row.map(same, y, in);
       const auto last = row.map([](float a, float b) { return a + b; }, x, in, twice);
       const auto again = row.keep(same, row.load(x));

@@ -16,7 +16,7 @@ using host_stub::host;
 using testing::error_of;
 using testing::HostTensor;
 
-// The number of calls of the deleter. The structs belong to the test.
+// The number of calls of the deleter, which frees nothing, because the test owns the structs.
 int deleted;
 template <class Managed>
 void count_deletion(Managed*) {

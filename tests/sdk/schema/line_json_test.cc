@@ -13,7 +13,7 @@
 namespace kernkit::schema {
 namespace {
 
-/// Returns the JSON from the first parameter to the end.
+/// Returns the JSON of a schema line, from the first parameter to the end.
 std::string json(const std::string& line) {
   const auto parsed = std::make_unique<ParsedLine>(parse_line(line.c_str()));
   const Schema& schema = parsed->schema;
@@ -56,7 +56,7 @@ TEST(LineJson, DefaultsAreAsWritten) {
             R"('"},{"type":"str","name":"t","default":"\"'\""}],"results":[]})");
 }
 
-/// Returns the sizes in the last shape.
+/// Returns the sizes in the last shape of the JSON of a schema line.
 std::string sizes(const std::string& line) {
   const std::string text = json(line);
   const size_t begin = text.rfind("\"shape\":[") + 9;
@@ -104,7 +104,7 @@ TEST(LineJson, Dtypes) {
             std::string::npos);
 }
 
-/// Returns the JSON after the results.
+/// Returns the JSON of a schema line after the results.
 std::string sources(const std::string& line) {
   const std::string text = json(line);
   return text.substr(text.find("\"names\""));

@@ -51,8 +51,8 @@ TEST(ShapeLine, NamesAreBoundByTheFirstRequiredInput) {
   EXPECT_EQ(first.like, 0);
 }
 
-// Lines for ops of vLLM, SGLang and FlashInfer. The lines declare the shapes that the ops' own
-// shape functions or wrappers compute.
+// Schema lines for ops of vLLM, SGLang and FlashInfer. The schema lines declare the shapes that the
+// ops' own shape functions or wrappers compute.
 class Census : public ::testing::TestWithParam<const char*> {};
 TEST_P(Census, IsRead) {
   const Schema schema = parse(GetParam());
@@ -167,8 +167,8 @@ INSTANTIATE_TEST_SUITE_P(
                       BadShape{"(int n) -> Tensor y[n]", S::kNoDtypeSource, 18},
                       BadShape{"(Tensor(out!) y[n, k?, 1], int n) -> ()", S::kNoDtypeSource, 14}));
 
-// The four signatures of these projects that no line can express, because the shapes or dtypes of
-// results depend on a value.
+// The four signatures of these projects that no schema line can express, because the shapes or
+// dtypes of results depend on a value.
 class NotExpressible : public ::testing::TestWithParam<BadShape> {};
 TEST_P(NotExpressible, IsRejected) {
   const ShapeLine line = read(GetParam().line);
@@ -177,19 +177,20 @@ TEST_P(NotExpressible, IsRejected) {
 INSTANTIATE_TEST_SUITE_P(
     ShapeLine, NotExpressible,
     ::testing::Values(
-        // marlin_gemm: the dtype of a if it is a 16-bit float, otherwise the dtype of b_scales.
+        // marlin_gemm: y has the dtype of a if that is a 16-bit float, otherwise the dtype of
+        // b_scales.
         BadShape{"(Tensor a[m, k], Tensor b_scales[_, n]) -> Tensor y[m, n]: a or b_scales",
                  S::kDtype, 0},
-        // scaled_fp4_quant: sizes are rounded up and packed, depending on a bool.
+        // scaled_fp4_quant: the bool `swizzled` determines whether sizes are rounded up and packed.
         BadShape{
             "(Tensor x[m, n], bool swizzled) -> (Tensor y[m, n/2]: uint8, Tensor s[m*swizzled, "
             "n/16]: "
             "uint8)",
             S::kNotAnInt, 0},
-        // sampling_from_logits: the number of rows of indices if given, otherwise of logits.
+        // sampling_from_logits: y has the number of rows of indices if given, otherwise of logits.
         BadShape{"(Tensor logits[_, v], Tensor? indices[n]) -> Tensor y[n]: int32", S::kUnknownSize,
                  0},
-        // segment_packbits: the size is the last element of a tensor.
+        // segment_packbits: the size of y is the last element of indptr.
         BadShape{"(Tensor x[_], Tensor indptr[b]) -> Tensor y[indptr]: uint8", S::kNotAnInt, 0}));
 
 }  // namespace

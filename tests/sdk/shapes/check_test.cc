@@ -74,8 +74,8 @@ KERNKIT_EXPORT(shaped_listed,
                ops::listed)
 KERNKIT_EXPORT(shaped_summed_last, "(Tensor? w[..., d], Tensor[] xs[...]) -> ()", "",
                ops::summed_last)
-// Lines in which "..." is the whole shape. A comparison of the whole output with the first input
-// would be too strict for these lines.
+// Schema lines in which "..." is the whole shape. A comparison of the shape of the whole output
+// with the first input would be too strict for these schema lines.
 KERNKIT_EXPORT(shaped_updated, "(Tensor x[...], Tensor(a!) y[...], Tensor w[...]) -> ()", "",
                ops::three)
 KERNKIT_EXPORT(shaped_longer, "(Tensor(out!) y[..., 1], Tensor x[...]) -> ()", "", ops::two)
@@ -141,7 +141,7 @@ TEST(Shapes, AreCheckedBeforeTheFunctionRuns) {
 
 TEST(Shapes, AreRejectedWithTheMessagesOfExpect) {
   const auto after_name = [](const std::string& text) { return text.substr(text.find("(): ")); };
-  // The line binds the sizes in the order in which the function checks tensors: y, then x.
+  // The schema line binds the sizes in the order in which the function checks tensors: y, then x.
   const std::string by_line = call(__tvm_ffi_shaped_by_line, {8, 4}, {3, 8});
   EXPECT_EQ(
       after_name(by_line),
@@ -166,7 +166,7 @@ TEST(Shapes, DotsAloneAreTheShapeOfAnother) {
             "TypeError: shaped_alike(): y: dtype float32 does not match x (float64)");
 }
 
-// Each of these lines lacks one of the conditions under which the shape of a whole output is
+// Each of these schema lines lacks one of the conditions under which the shape of a whole output is
 // compared with the shape of the first input.
 TEST(Shapes, DotsRequireOnlyWhatTheLineDeclares) {
   const TensorArgument<float> x({2, 3});
@@ -293,8 +293,8 @@ TEST(ShapeDtypes, AreCheckedByTheLine) {
             "TypeError: shaped_quantised(): q: dtype float32 is not supported; expected int8");
 }
 
-// Outputs in lines with "..." or with a list must have the dtype and device of the first input, as
-// in lines with "n, d".
+// Outputs in schema lines with "..." or with a list must have the dtype and device of the first
+// input, as in schema lines with "n, d".
 TEST(ShapeDtypes, OfAnOutputAreTheFirstInputs) {
   const TensorArgument<float> x({2, 3});
   const TensorArgument<double> wide({2, 3});
@@ -308,7 +308,7 @@ TEST(ShapeDtypes, OfAnOutputAreTheFirstInputs) {
             "TypeError: shaped_total(): y: dtype float64 does not match xs (float32)");
   EXPECT_EQ(received(__tvm_ffi_shaped_total, {x.any, array_of(nothing)}),
             "ValueError: shaped_total(): xs: is empty, but ... is determined by the first tensor");
-  // An empty list that binds nothing has no dtype to compare with.
+  // An empty list that binds no size has no dtype with which the output's dtype could be compared.
   EXPECT_EQ(
       received(__tvm_ffi_shaped_of_any_list, {TensorArgument<double>({3}).any, array_of(nothing)}),
       "ran;");
@@ -318,7 +318,8 @@ TEST(ShapeDtypes, OfAnOutputAreTheFirstInputs) {
   EXPECT_EQ(
       received(__tvm_ffi_shaped_of_any_list, {TensorArgument<double>({3}).any, array_of(floats)}),
       "TypeError: shaped_of_any_list(): y: dtype float64 does not match xs (float32)");
-  // A dtype in the line replaces the dtype of the first input, but not its device.
+  // A dtype in the schema line replaces the dtype of the first input, but not the first input's
+  // device.
   TensorArgument<int8_t> on_gpu({2, 3});
   on_gpu.tensor.dl()->device = {kDLCUDA, 1};
   EXPECT_EQ(received(__tvm_ffi_shaped_typed_dots, {on_gpu.any, x.any}),

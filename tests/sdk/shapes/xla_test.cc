@@ -59,8 +59,8 @@ Tensor stored(TensorView x) {
   memcpy(y.data_ptr(), table->data_ptr(), kernkit::GetDataSize(x));
   return y;
 }
-// Returns a result that differs from its line in the shape, dtype, device or layout, depending on
-// `which`.
+// Returns a result that differs from the schema line in the shape, dtype, device or layout,
+// depending on `which`.
 Tensor unlike(TensorView x, int64_t which) {
   Tensor y = Tensor::FromEnvAlloc(which == 1 ? kernkit::ShapeView({3, 2}) : x.sizes(),
                                   which == 2 ? kernkit::dl_int32 : x.dtype(), x.device());
@@ -374,7 +374,7 @@ TEST(Xla, ResultsAreCopiedToXlasMemory) {
             "3 TypeError: xla_made(): a result: XLA passes no buffer");
 }
 
-// XLA has allocated memory for the results that the line declares. A result of another shape or
+// XLA allocates memory for the results that the schema line declares. A result of another shape or
 // dtype would exceed this memory.
 TEST(Xla, ResultsThatDoNotMatchTheLineAreAnError) {
   if (!has_host()) GTEST_SKIP() << "the process has no host, which creates tensors";

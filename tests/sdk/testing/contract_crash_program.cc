@@ -54,7 +54,7 @@ void segment_in_helper() {
   kernkit::cpu::parallel_for(1 << 20, 1, [](int64_t begin, int64_t) {
     if (begin > 0) segment();
   });
-  segment();  // reached on a machine with one processor
+  segment();  // if no helper ran, as on one processor
 }
 // AddressSanitizer reports the read; without AddressSanitizer the op is correct.
 void read_past_the_end() {

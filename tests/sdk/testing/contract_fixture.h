@@ -79,7 +79,7 @@ inline Fault fault = kNone;
 template <class T>
 __global__ void mix_kernel(int64_t n, T factor, bool uninitialised, bool past_end, T* y, const T* x,
                            const T* w, const T* bias) {
-  __shared__ float never_written[1];  // the next line hides this from the compiler
+  __shared__ float never_written[1];  // written only for n < 0, which no call passes
   if (n < 0) never_written[0] = static_cast<float>(factor);
   const int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (past_end && i == n) (void)*static_cast<const volatile T*>(x + i);
@@ -256,7 +256,7 @@ inline int exported(void*, const KernkitAny* args, int32_t num_args, KernkitAny*
   return kernkit::detail::raise("mix", kind.c_str(), cuda ? text.c_str() : "bad argument", {});
 }
 
-// Returns the contract of the op with this fault, which remains until the next call.
+// Sets the op's fault, which remains until the next call, and returns the op's contract.
 inline Contract contract_with(Fault wrong, std::initializer_list<Item> more = {}) {
   fault = wrong;
   using kernkit::testing::example;

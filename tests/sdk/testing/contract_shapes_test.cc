@@ -13,7 +13,8 @@ using kernkit::Tensor;
 using kernkit::TensorView;
 using Types = kernkit::types<float, double>;
 
-// Supports strides. The results are NaN if there are no columns.
+// y = the means of the rows of x, also for tensors with strides. The means are NaN if x has no
+// columns.
 void row_mean(TensorView y, TensorView x) {
   kernkit::Dim n("n"), d("d");
   KERNKIT_EXPECT(x).dtype(Types{}).cpu().shape(n, d);
