@@ -77,8 +77,8 @@ def module_of(source, template, with_headers):
 
 
 def compiled(source, name, with_headers=False):
-    """Returns a kernel of a source that NVRTC compiles to PTX. `name` may be an expression such as "saxpy<float>".
-    `with_headers`: the source includes headers of CUDA."""
+    """Compiles the source to PTX by NVRTC and returns the kernel `name`. `name` may be an expression such as
+    "saxpy<float>". `with_headers`: the source includes headers of CUDA."""
     return module_of(source, (name,) if "<" in name else (), with_headers).get_kernel(name)
 
 

@@ -348,7 +348,7 @@ def test_records():
 
 @cuda.jit
 def reverse(x):
-    shared = cuda.shared.array(0, float32)  # the launch specifies the size
+    shared = cuda.shared.array(0, float32)  # the launch specifies the size in bytes
     i = cuda.threadIdx.x
     shared[i] = x[i]
     cuda.syncthreads()
@@ -406,7 +406,7 @@ def test_math_functions():
     math_functions[2, 128](x, out)
     erf = np.vectorize(math.erf)(x)
     expected = np.stack([np.exp(x), np.log(x), np.sin(x), 1 / x, erf, x**1.5], 1)
-    # CUDA's guide bounds these functions by 2 ulp. NumPy's results have less than 1 ulp.
+    # CUDA's guide bounds the errors of the functions by 2 ulp. The errors of NumPy's results are below 1 ulp.
     assert_close(out, expected, 3 * EPS64 * np.abs(expected) + 1e-300)
 
 

@@ -68,7 +68,7 @@ def test_the_workflow_of_the_page(root):
     assert workflow["permissions"] == {"contents": "read"} and len(workflow["jobs"]) == 1
     steps = workflow["jobs"]["without_gpu"]["steps"]
     own = (root / ".github/workflows/ci.yml").read_text()
-    # The page pins each action to the same commit as kernkit's own workflow.
+    # The example of the page pins each action to the same commit as kernkit's own workflow.
     assert all(line.strip() in own for line in text.splitlines() if "uses:" in line)
     (install,) = [step["run"] for step in steps if "pip install" in step.get("run", "")]
     assert install.split()[2] in (root / "tests/requirements-frameworks.txt").read_text().splitlines()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """An extension in C++ and CUDA that torch.utils.cpp_extension compiles. The extension's operator calls functions of
-at:: and launches a kernel. The program prints `right` if the operator's results equal the formula."""
+at:: and launches a kernel. The program prints `right` if the operator's results equal the results of a formula."""
 
 import pathlib
 import sys

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """More mistakes with streams in programs that use PyTorch. For each mistake, an order of the streams exists that gives
-wrong results. torch_faults.py has the mistakes that the page shows. The command line is the same as for
-torch_faults.py, or
+wrong results. torch_faults.py has the mistakes that docs/pytorch-without-a-gpu.md shows. The command line is the same
+as for torch_faults.py, or
 
     kernkit run --seed 3 python torch_stream_faults.py once NAME...   # prints NAME fault|correct right|wrong
 """
