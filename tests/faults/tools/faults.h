@@ -46,7 +46,7 @@ struct Streams {
     cudaDeviceSynchronize();
     cudaStreamDestroy(one), cudaStreamDestroy(two), cudaEventDestroy(event);
   }
-  /// Makes `two` wait for the work of `one`.
+  /// Makes stream `two` wait for the work of stream `one`.
   void order() const {
     cudaEventRecord(event, one);
     cudaStreamWaitEvent(two, event, 0);
