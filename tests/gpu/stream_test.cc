@@ -151,8 +151,8 @@ TYPED_TEST(GpuStream, OnEveryDevice) {
 TYPED_TEST(GpuStream, ThousandCallsAllocateNothing) {
   Case<TypeParam> c(kSize);
   ASSERT_EQ(c.run(kSize), "");
-  // Other processes may use the device too, so one round of five without their allocations is
-  // sufficient.
+  // Other processes may also allocate memory of the device, so one of five rounds without a change
+  // of the free memory is sufficient.
   bool quiet = false;
   for (int round = 0; round < 5 && !quiet; ++round) {
     size_t before = 0, after = 1, total = 0;

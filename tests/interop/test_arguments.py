@@ -47,8 +47,8 @@ def test_values(ops, op, args, result):
 
 
 def test_a_float_takes_any_int(ops):
-    """An op with a float parameter gets the number that Python's float() gives for an int, or a ValueError is raised if
-    float() fails."""
+    """An op with a float parameter receives an int as the number that Python's float() returns. An int for which
+    float() fails raises ValueError."""
     random = np.random.default_rng(7)
     ints = [2**63, -(2**63) - 1, 2**64 + 2**11, 2**64 + 2**11 + 1, 2**1024 - 2**971]
     sizes = random.integers(8, 128, 300)

@@ -11,7 +11,7 @@ from lines import parse, parse_all
 
 
 def of_torch(*lines, **backwards):
-    """Returns the generated text for these lines, without the part that is the same in all modules."""
+    """Returns the generated text for these schema lines, without the part that is the same in all modules."""
     text = torch_ops.source("package", "lib.so", "space", parse_all(lines), backwards)
     return text.split("\n    return count\n")[1]
 

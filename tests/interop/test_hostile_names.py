@@ -128,7 +128,7 @@ def test_operators_of_torch(hostile):
             assert torch.equal(y, 3 * x), name
         assert torch.equal(call(x), 3 * x), name
         assert torch.equal(torch.vmap(call)(torch.stack([x, 2 * x])), torch.stack([3 * x, 6 * x])), name
-        if i < 9:  # the first nine ops are three of each kind
+        if i < 9:  # the first nine ops: three ops of each kind
             torch._dynamo.reset()
             assert torch.equal(torch.compile(call, fullgraph=True, backend="aot_eager")(x), 3 * x), name
         if kind == 0:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A table of calls of the functions in tvm_ffi/table.cc with arguments of each kind. The file is compiled against
 kernkit's headers under tvm-ffi's names and against tvm-ffi's own headers. A call has the same result with both sets of
-headers, or an error of the same kind, except for the differences that the page lists by name. A listed difference that
-no call shows is also a failure."""
+headers, or an error of the same kind, except for the differences that docs/bring-your-tvm-ffi-library.md lists by name.
+A listed difference that no call shows is also a failure."""
 
 import ctypes
 import itertools
