@@ -64,14 +64,15 @@ def test_wrong_results_that_are_equal_have_a_finding(root, runtime, tmp_path, op
     advice = "the results are equal, so there is no failure to keep; add --tool racecheck,initcheck: a finding of a tool is a failure as well"
     assert (kept.returncode, kept.stderr) == (3, f"kernkit: {op}: {advice}\n")
 
-    # The tools report the line, and the finding remains in a smaller call.
+    # The tools report the line of the fault, and a smaller call has the same finding.
     found = kernkit(root, "replay", path, "--tool", "memcheck,racecheck,initcheck,synccheck", *rest, faulty)
     assert found.returncode == 1 and f"{tool}: {op}_kernel: " in found.stderr and sentence in found.stderr, found.stderr
     made = kernkit(root, "replay", path, "--tool", tool, "--minimize", new, *rest, faulty)
     assert made.returncode == 0 and f"y {shapes}, x {shapes}; " in made.stdout, made.stdout + made.stderr
     assert recording.read(new).results is None
 
-    # The repaired library computes other results, which no setting changes, and the smaller call succeeds.
+    # The results of the repaired library differ from the recorded results but do not depend on the settings, and the
+    # smaller call succeeds.
     correct = kernkit(root, "replay", path, "--tool", "racecheck,initcheck", *rest, repaired, KERNKIT_RECORD=str(tmp_path / "again"))
     assert correct.returncode == 1 and "elements differ: " in correct.stdout and "0 findings" in correct.stderr, correct.stderr
     (again,) = (tmp_path / "again").iterdir()

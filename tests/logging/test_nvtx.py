@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NVTX ranges: an attached tool gets a range for each call, with the op's name and arguments."""
+"""NVTX ranges: an attached tool receives a range for each call, with the op's name and arguments."""
 
 import subprocess
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls from NumPy, PyTorch and JAX are recorded alike, and each recording is repeated."""
+"""Calls from NumPy, PyTorch and JAX are recorded in the same way, and each recorded call is repeated."""
 
 import called
 import numpy as np
