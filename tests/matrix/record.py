@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The record of the matrix, and the tables of docs/tested-versions.md, which are cut from the committed record.
+"""The record of the matrix, and the tables of docs/tested-versions.md, which are generated from the committed record.
 
 Run as a program, this file writes the tables of the page again: python tests/matrix/record.py"""
 

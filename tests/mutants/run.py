@@ -355,7 +355,7 @@ def main() -> int:
     killed = {(m["file"], m["old"], m["new"]) for m in before if m["fate"] == "killed"}
     lost = [m for m in mutants if m.fate != "killed" and (m.file, m.old, m.new) in killed]
     for mutant in lost:
-        print(f"was killed, and is no longer: {mutant.file}:{mutant.line}: {mutant.change()}")
+        print(f"killed in the earlier run, but not in this run: {mutant.file}:{mutant.line}: {mutant.change()}")
     return 1 if lost else 0
 
 
