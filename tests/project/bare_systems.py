@@ -80,7 +80,7 @@ class Completed:
 
 
 class System:
-    """A root folder of Debian. Commands in the root folder get no environment variable of this machine except for
+    """A root folder of Debian. Commands in the root folder inherit no environment variable of this machine except for
     network settings."""
 
     def __init__(self, folder: pathlib.Path) -> None:

@@ -203,7 +203,7 @@ for _name, (_forward, _bounds, _inputs, _special) in INVERSE.items():
 for _name, _reference in BESSEL.items():
     # For |x| >= 8 the guide bounds the absolute error.
     FUNCTIONS[_name] = Function(f"{_name}{{f}}(x)", 1, _reference, (9, 7), "bessel", absolute=(2.2e-6, 5e-12))
-# The recurrence of CUDA's own code divides by x: NaN at zero.
+# CUDA's own code computes jn() by a recurrence that divides by x, so the result at zero is NaN.
 FUNCTIONS["jn"] = Function("jn{f}(3, x)", 1, lambda x: mpmath.besselj(3, x), (0, 0), "bessel", _table({"inf": 0.0, "-inf": 0.0}),
                            absolute=(2.2e-6, 5e-12))  # fmt: skip
 FUNCTIONS["yn"] = Function("yn{f}(2, x)", 1, lambda x: mpmath.bessely(2, x) if x > 0 else mpmath.nan, (7, 0), "past 3",

@@ -76,7 +76,7 @@ class Mutation:
                 self.notes.append(f"{change.__name__} not possible: {error!r}")
             else:
                 self.notes.append(change.__name__)
-        if self.generator.random() < 0.7:  # in a clone of a hostile repository the changes are committed
+        if self.generator.random() < 0.7:  # commits the changes, as in a clone of a hostile repository
             git(self.library, "add", "--all")
             git(self.library, "commit", "--quiet", "--no-verify", "-m", "Mutated")
 
@@ -161,7 +161,8 @@ class Mutation:
             path.write_text(path.read_text().rstrip("\n") + " " + call)
 
     def odd_file(self) -> None:
-        """Replaces a random file or folder by a link, a pipe, a folder, nothing or an unreadable file."""
+        """Removes a random file or folder, or replaces the file or folder by a link, a pipe, a folder or an unreadable
+        file."""
         path = self.library / self.generator.choice(PATHS)
         how = self.generator.choice(["link", "link", "link", "dangling", "cycle", "pipe", "folder", "file", "nothing", "unreadable", "empty"])
         store = self.outside / "kept"

@@ -45,7 +45,7 @@ NODES = [(root, step) for root in ROOTS for step in STEPS] + [
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Yields the folder of the roots, each of several GB, and deletes the folder at the end."""
+    """Yields the folder of the root folders, each of several GB, and deletes the folder at the end."""
     folder = tmp_path_factory.mktemp("roots")
     yield folder
     shutil.rmtree(folder)
@@ -70,8 +70,8 @@ def archive(root, folder):
 
 @pytest.fixture(scope="module")
 def systems(root, first, archive, folder):
-    """Returns system(name), which creates a root once. The root contains a clone of the repository, the files of the
-    archive if git is missing, or the wheel."""
+    """Returns system(name), which creates a root folder once. The root folder contains a clone of the repository, the
+    files of the archive if git is missing, or the wheel."""
     created = {}
 
     def system(name):

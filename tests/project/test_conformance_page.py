@@ -50,7 +50,7 @@ def block(what, kind):
 def test_tables_are_those_of_the_rules_and_the_record(what, kind):
     blocks = {(block_match[1], block_match[2]): block_match[3] for block_match in BLOCK.findall(PAGE.read_text())}
     assert blocks[what, kind] == "\n" + "\n".join(block(what, kind)) + "\n\n", (
-        f"{PAGE.name} has other {what}: python tests/project/test_conformance_page.py"
+        f"{PAGE.name}: the {what} are outdated; run python tests/project/test_conformance_page.py"
     )
 
 

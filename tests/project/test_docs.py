@@ -23,7 +23,7 @@ def test_blocks_equal_their_source(page):
     text = page.read_text()
     for file, region, block in BLOCK.findall(text):
         assert block == cut(ROOT, file, region), (
-            f"{page.name}: the block from {file} is old; cut it anew: python tests/project/test_docs.py"
+            f"{page.name}: the block from {file} is outdated; run python tests/project/test_docs.py"
         )
     assert len(re.findall("^<!-- from ", text, re.MULTILINE)) == len(BLOCK.findall(text))
     # A block without a source must not be C++ or Python, because such code could become outdated.

@@ -79,8 +79,8 @@ def project(root, dlpack_include, tmp_path_factory):
 
 
 def patches_of(kind):
-    """Returns the patches in a folder of faults. For ON_PTX these are the faults of kernels that change only code
-    compiled by nvcc."""
+    """Returns the patches in a folder of faults. For ON_PTX, returns the patches of the folder `kernels` that change
+    only code compiled by nvcc."""
     if kind != ON_PTX:
         return sorted((FAULTS / kind).glob("*.patch"))
     return [patch for patch in patches_of("kernels") if "+++ b/" in (text := patch.read_text()) and ".cc\n" not in text]

@@ -60,7 +60,7 @@ OF_PTX = re.compile(r"simulator/(ptx|tools|libcuda|libcudart)/")
 
 
 def files_once(root, commands, of_ptx=False):
-    """Returns the entry of each file in one target that compiles the file."""
+    """Returns one entry for each file, from one of the targets that compile the file."""
     files = {str(path) for folder in ("kernels", "sdk/src", "sdk/simulator") for path in root.glob(f"{folder}/**/*.cc")
              if "/tests/" not in str(path) and bool(OF_PTX.search(str(path))) == of_ptx}  # fmt: skip
     once = {entry["file"]: entry for entry in commands if entry["file"] in files}

@@ -83,7 +83,7 @@ int main(int, char**) {
 @pytest.mark.parametrize("compiler, flag", [("g++", None), ("clang++", "-ffp-contract=off")])
 def test_elementwise_does_not_fuse_whatever_n(compiler, flag, dlpack_include, tmp_path):
     """If a compiler option, instead of kernkit's CMake functions, enables FMA, elementwise() rounds each product before
-    the addition, for any n. clang++ needs the option that the page names."""
+    the addition, for any n. clang++ needs the option that docs/edit-to-call.md names."""
     if not shutil.which(compiler):
         pytest.skip(f"{compiler} is not installed")
     cpuinfo = pathlib.Path("/proc/cpuinfo")

@@ -94,7 +94,7 @@ def run_tests(folder):
 
 
 def page_of_the_table():
-    """Returns the part of docs/instructions.md that lists the table."""
+    """Returns the part of docs/instructions.md that contains the instruction table."""
     lines = []
     for title, rows in table().items():
         lines += [f"## {title}", "", "| instruction | modifiers |", "|---|---|"]

@@ -49,7 +49,7 @@ def kernkit_run(root, *arguments, command="run"):
 
 
 def run_table(root, runtime, folder, seed, *names):
-    """Runs the table; returns {kernel: "right" or "wrong"} and the output on stderr."""
+    """Runs the kernels of the table; returns {kernel: "right" or "wrong"} and the output on stderr."""
     arguments = ["--runtime", runtime, "--seed", seed, sys.executable, "-B", root / KERNELS, folder, *names]
     result = kernkit_run(root, *arguments)
     return dict(re.findall(r"^(.+): (right|wrong)$", result.stdout, re.MULTILINE)), result.stderr

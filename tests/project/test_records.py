@@ -86,7 +86,8 @@ def test_no_row_kernel_is_below_085_of_pytorch():
 
 
 def test_the_costs_of_the_hook(monkeypatch):
-    """A traced call takes at most 60 ns. The page has the times, and the sizes with and without the lines of kernels."""
+    """A traced call takes at most 60 ns. docs/my-kernel-crashed.md contains the times of calls, and the sizes of a
+    library with and without line numbers of kernels and the hook."""
     monkeypatch.syspath_prepend(str(CPU.parents[1] / "python"))
     import hook_costs
 
@@ -105,7 +106,7 @@ def sizes(processor):
 
 
 def test_scale_in_ten_sizes_is_as_fast_as_a_copy_from_c_and_as_numpy_from_python():
-    """From 256 KiB to the largest size of the processor, scale from C is about as fast as the better of memcpy and the
+    """From 256 KiB to the largest size of the processor, scale from C is about as fast as the faster of memcpy and the
     best non-temporal copy. For all ten sizes, scale from Python is about as fast as NumPy."""
     for processor, largest in (("intel_6_167", 512 * MIB), ("amd_25_17", 4 * MIB)):  # AMD: docs/limits.md
         by_size = sizes(processor)

@@ -71,7 +71,7 @@ FAULTS = [
     ("error-after-success", "ERROR_AFTER_SUCCESS", "__tvm_ffi__metadata_op() returns 0 and leaves RuntimeError: planted"),
 ]  # fmt: skip
 
-# (rule, fault, the reason). These libraries end their process or change its state.
+# (rule, fault, the reason). A library with one of these faults ends or changes the process that loads the library.
 ENDS = [
     ("process-state", "ENVIRONMENT", "loading the library changes: environment variables"),
     ("process-state", "CURRENT_FOLDER", "loading the library changes: current folder"),

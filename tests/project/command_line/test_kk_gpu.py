@@ -250,7 +250,7 @@ def test_an_op_out_of_order_is_found():
 @pytest.mark.all
 def test_an_op_out_of_order_is_found_by_jax():
     """The test with JAX reports an op whose work is out of order. The op uses the inputs of its previous call, because
-    without a GPU no stream is busy."""
+    a busy stream cannot be produced without a GPU."""
     jax, _ = pytest.importorskip("jax"), pytest.importorskip("jax_tvm_ffi")
 
     class OnCpu(frameworks.Jax):

@@ -132,7 +132,8 @@ def test_a_second_update_starts_from_the_first(library, newer):
     (library / "docs/new.md").open("a").write("and ours\n")
     (library / "kernels/CMakeLists.txt").write_text(f"{LINE}\n# ours\n")
     commit(library)
-    # The library and the template changed the same line of one file; the other file exists in the library only.
+    # The library and the template made conflicting changes of docs/new.md. Only the library changed
+    # kernels/CMakeLists.txt.
     run(library, code=1)
     assert git(library, "diff", "--name-only", "--diff-filter=U") == "docs/new.md\n"
     assert (library / "kernels/CMakeLists.txt").read_text() == f"{LINE}\n# ours\n"
@@ -216,7 +217,7 @@ def test_uncommitted_files_are_not_changed(library, newer, capsys):
 @pytest.mark.all
 def test_a_library_in_a_folder_of_a_repository(root, library, newer, tmp_path, monkeypatch, capsys):
     """Updates work for a library in a folder of a larger repository: the vendored copy records the first rendering. If
-    the record is missing, it is restored by the kernkit of this rendering."""
+    the record is missing, the version of kernkit that made the first rendering restores the record."""
     shutil.rmtree(library / ".git")
     outer = tmp_path / "whole"
     (outer / "libs").mkdir(parents=True)

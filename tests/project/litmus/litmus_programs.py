@@ -182,7 +182,8 @@ def chains():
         yield program(f"isa_{m}_{word}", [st("x", 11), st("f", 1, "release", a)], pass_on(a, b),
                       [ld("g", "acquire", b, until=1), ld("x")], blocks=place)  # fmt: skip
         if m in ("strong", "norelease", "noacquire", "fence"):
-            # The first thread's strong store is observed, then followed by a weak access of the same location.
+            # A thread observes the first thread's strong store, and another thread then reads the same location by a
+            # weak load.
             yield program(f"wrc_{m}_{word}", [st("f", 1, "relaxed", a)], pass_on(a, b),
                           [ld("g", "acquire", b, until=1), ld("f")], blocks=place)  # fmt: skip
     for order, scope in (("relaxed", "gpu"), ("acquire", "gpu"), ("relaxed", "cta"), ("weak", "gpu")):
@@ -313,7 +314,7 @@ def conditions():
             yield program(f"dekker_{order}_{word}", [st("f", 1, "relaxed", scope), fence(order, scope), ld("g", "relaxed", scope, below=1), st("x", 11)],
                           [st("g", 1, "relaxed", scope), fence(order, scope), ld("f", "relaxed", scope, below=1), st("x", 12)], blocks=place)  # fmt: skip
         for order, scopes in itertools.product(("acq_rel", "release", "acquire", "relaxed"), dict.fromkeys(("cta", scope))):
-            # The thread that counts last reads what the other thread has stored.
+            # The thread whose increment of f is last reads the location that the other thread stored to.
             yield program(f"last_{order}_{scopes}_{word}", [st("x", 11), add("f", 1, order, scopes, unless=1), ld("y")],
                           [st("y", 12), add("f", 1, order, scopes, unless=1), ld("x")], blocks=place)  # fmt: skip
     for before, after in itertools.product((None, "cta", "gpu"), repeat=2):

@@ -37,7 +37,8 @@ __device__ uint32_t special_size() {
 __device__ void init_barrier(uint32_t barrier, uint32_t count) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(count));
 }
-// Arrives at the mbarrier with the same offset in a block of the cluster.
+// Arrives at the mbarrier of block `rank` of the cluster that has the same offset in shared memory
+// as `barrier`.
 __device__ void arrive_at(uint32_t barrier, uint32_t rank) {
   asm volatile(
       "{\n.reg .b32 remote;\nmapa.shared::cluster.u32 remote, %0, %1;\n"

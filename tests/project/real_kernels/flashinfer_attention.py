@@ -48,7 +48,8 @@ def normal(random, dtype, *shape):
 
 
 def scales(size):
-    """Returns parameters of a call: no cap of logits, the scale of logits, and unused parameters of positions."""
+    """Returns arguments of an attention kernel: no cap of logits, the scale of logits, and values for unused parameters
+    of positions."""
     return 0.0, size**-0.5, 1.0, 1.0
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The metadata and the page of the package take their addresses from addresses.toml."""
+"""The addresses in the package's metadata and on its page come from addresses.toml."""
 
 import re
 import shutil

@@ -61,7 +61,7 @@ def table(root):
     return {package: licence for licence, packages in rows[1:] for package in packages.split(", ")}
 
 
-@pytest.mark.skipif(sys.version_info < (3, 11), reason="kernkit requires more packages with an older Python")
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="for an older Python, kernkit requires more packages")
 def test_the_page_names_every_package(root, own_table, table):
     names = required(own_table)
     assert {"cookiecutter", "text-unidecode", "typing-extensions"} <= names
@@ -69,7 +69,7 @@ def test_the_page_names_every_package(root, own_table, table):
     assert f"these packages, {len(names)} at present" in (root / "docs/licences.md").read_text()
 
 
-@pytest.mark.skipif(sys.version_info < (3, 11), reason="an older Python gets older versions of the packages")
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="for an older Python, pip installs older versions of the packages")
 def test_the_page_names_the_licence_of_each_package(table):
     assert {name: licences_in(cell) for name, cell in table.items()} == {name: licences_of(name) for name in table}
 

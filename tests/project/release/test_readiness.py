@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""./kk release --check reports each requirement of a release that is not met. Each test plants one such fault."""
+"""./kk release --check reports each requirement of a release that is not met. Each test plants one unmet
+requirement."""
 
 import os
 import subprocess

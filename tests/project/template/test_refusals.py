@@ -80,7 +80,7 @@ def test_a_rejected_name_leaves_no_files(template, environment, tmp_path, name, 
 
 @pytest.mark.parametrize("text", [*HOSTILE_TEXTS, "Name <no-mail>", "<a@b.c>"])
 def test_hostile_texts_are_rejected(load_hook, text):
-    """The hook, which `kernkit new` calls too, rejects the text."""
+    """The template's hook, which `kernkit new` also calls, rejects hostile texts."""
     hook = load_hook("pre")
     good = {"library_name": NAME, "description": "x", "author": "x", "licence": "MIT"}
     good.update(cuda="auto", sdk="vendored", dev="copied", ci="none", parts="")

@@ -87,8 +87,8 @@ def test_the_copy_writes_a_package(rendered, nothing_installed, library, tmp_pat
 
 @pytest.mark.parametrize("command", ["test", "new", "run"])
 def test_a_command_that_is_elsewhere(rendered, nothing_installed, command):
-    """The copy has the command `bindings`, which a build runs. Other commands end with an error that names
-    third_party/kernkit_dev."""
+    """third_party/kernkit contains the command `bindings`, which a build runs. Other commands end with an error that
+    names third_party/kernkit_dev."""
     environment = {**nothing_installed, "PYTHONPATH": str(rendered / "third_party/kernkit/python")}
     listed = check(sys.executable, "-B", "-m", "kernkit", "--help", env=environment, cwd=rendered)
     assert "\n    bindings " in listed and "\n    doctor " not in listed
