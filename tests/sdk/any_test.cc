@@ -191,7 +191,7 @@ TEST(Movable, IsTakenOverByAnOwner) {
   EXPECT_STREQ(tensor.view().name(), "argument 1");
   EXPECT_EQ(error_of([&] { keep_tensor(movable(&slot)); }),
             "TypeError: keep_tensor(): argument 1: expected an owned Tensor" + moved);
-  // The caller keeps an object of another type.
+  // The caller keeps its object if the object is not a tensor.
   slot = new_object(std::string("longer than seven"));
   EXPECT_EQ(error_of([&] { keep_tensor(movable(&slot)); }),
             "TypeError: keep_tensor(): argument 1: expected an owned Tensor, got str "
@@ -235,8 +235,8 @@ TEST(Movable, IsReadWithoutACopy) {
   });
   read(Tensor::FromNDAlloc(CPUNDAlloc(), {7}, dl_float32, {kDLCPU, 0}),
        [](TensorView x) { EXPECT_EQ(x.numel(), 7); });
-  // An exported op reads its tensor arguments by other code than Any does, so the same cases are
-  // tested with an op.
+  // Exported ops and Any read tensor arguments by different code, so the same cases are tested with
+  // an exported op.
   KernkitObject* slot = new_object(Tensor::FromNDAlloc(CPUNDAlloc(), {7}, dl_float32, {kDLCPU, 0}));
   const KernkitAny args[] = {movable(&slot).get(), AnyView(7).get()};
   KernkitAny result{};

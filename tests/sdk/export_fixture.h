@@ -77,7 +77,7 @@ inline std::string error(KernkitFunction function, const Args& args) {
   EXPECT_EQ(result.v.i64, 55) << "the result was changed";
   return kernkit_last_error();
 }
-// Returns the arguments that the op got, or the error.
+// Returns the arguments that the op received, or the error.
 inline std::string received(KernkitFunction function, const Args& args) {
   const std::string text = error(function, args);
   return text == "nothing" ? ops::received : text;

@@ -68,7 +68,7 @@ TEST_F(Export, TensorAsObject) {
   const Object<DLTensor> object(kKernkitTensor, *x_tensor.dl());
   EXPECT_EQ(received(__tvm_ffi_mixed, {object.any(), integer(0), real(0), boolean(false)}),
             "x;float32 [2, 3];0;0;false;");
-  EXPECT_EQ(object.header.ref_counts, (uint64_t{1} << 32) | 1) << "a view takes no reference";
+  EXPECT_EQ(object.header.ref_counts, (uint64_t{1} << 32) | 1) << "a view must not add a reference";
 }
 
 TEST_F(Export, TensorFromOtherTypes) {
@@ -128,7 +128,7 @@ TEST_F(Export, TensorWithoutSizes) {
   EXPECT_EQ(with(-1, nullptr), "ValueError: scale_vector(): x: ndim is -1");
   EXPECT_EQ(with(1, nullptr), "ValueError: scale_vector(): x: shape is null, ndim is 1");
   EXPECT_EQ(with(2, nullptr), "ValueError: scale_vector(): x: shape is null, ndim is 2");
-  // A scalar needs no shape.
+  // The shape of a tensor of rank 0 may be null.
   DLTensor scalar = *x_tensor.dl();
   scalar.ndim = 0;
   scalar.shape = nullptr;
@@ -288,8 +288,8 @@ TEST_F(Export, SuccessLeavesTheLastErrorAlone) {
 }  // namespace
 }  // namespace kernkit
 
-// Tools read an op's schema line, documentation and parsed line from sections of the library's
-// file. In each section an op has a separate entry, which ends with NUL.
+// Tools read an op's schema line, documentation and parsed schema line from sections of the
+// library's file. In each section an op has a separate entry, which ends with NUL.
 extern "C" const char __start_kernkit_schema[], __stop_kernkit_schema[];
 extern "C" const char __start_kernkit_doc[], __stop_kernkit_doc[];
 extern "C" const char __start_kernkit_parsed[], __stop_kernkit_parsed[];

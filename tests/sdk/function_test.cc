@@ -81,7 +81,7 @@ TEST(Function, IsDestroyedWithItsLastOwner) {
   EXPECT_EQ(alive.use_count(), 1);
 }
 
-// The caller gets the error object that the callback raised, not a copy.
+// The caller receives the error object that the callback raised, not a copy.
 TEST(Function, RaisesTheCallbacksOwnError) {
   const KernkitObject* thrown = nullptr;
   const Function fails = make_function("fails", [] { KERNKIT_THROW(IndexError) << "of mine"; });

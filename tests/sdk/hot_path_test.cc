@@ -87,7 +87,7 @@ TEST(HotPath, AllocatesNothingWhenChecksPass) {
   }
   EXPECT_EQ(allocations, before);
 
-  // Shows that allocations are counted: an error allocates its text.
+  // Shows that allocations are counted: an error allocates memory for its text.
   args[2].v.i64 = 4;
   EXPECT_EQ(__tvm_ffi_op(nullptr, args, 3, &result), -1);
   EXPECT_GT(allocations, before);

@@ -259,7 +259,7 @@ double worst_of_double(const Function& function, const Exact& exact, double from
   return worst;
 }
 
-// The example in the documentation.
+// A functor that uses the functions, as in the example of the documentation.
 TEST(MathValues, AFunctorThatUsesThem) {
   const std::vector<float> x = {-1, 0, 2}, gate = {0, 1, 3};
   std::vector<float> y(3);

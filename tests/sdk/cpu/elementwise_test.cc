@@ -237,7 +237,7 @@ TEST_P(CpuElementwise, RoundsFloatsToBFloat16) {
   }
 }
 
-// An op on element types is called with the elements.
+// An op with parameters of the element types is called with unconverted elements.
 TEST_P(CpuElementwise, OpOnElements) {
   one_input<float16>([](float16 value) { return float16(static_cast<float>(value) * 3.0f); });
   one_input<bfloat16>([](bfloat16 value) {
@@ -473,7 +473,7 @@ std::vector<Case> cases() {
 }
 INSTANTIATE_TEST_SUITE_P(MemoryHints, CpuElementwise, ::testing::ValuesIn(cases()), name_of);
 
-// Every row of the table, by cpuid's vendor and signature.
+// Tests every row of the table of memory hints, which cpuid's vendor and signature select.
 TEST(CpuMachine, MemoryHintsOfAProcessor) {
   using detail::Processor;
   constexpr unsigned kGenu = 0x756e6547, kAuth = 0x68747541;
@@ -540,7 +540,7 @@ TEST(CpuMachine, InstructionSetNeedsProcessorAndSystem) {
   }
   EXPECT_EQ(set(kAll, kAvx2, 0), InstructionSet::kAvx2);
   EXPECT_EQ(set(kAll, ~kAvx2, kBf16), InstructionSet::kBaseline);
-  // An operating system that saves fewer registers.
+  // The operating system saves fewer registers than the processor has.
   for (const unsigned saved : {0x6u, 0x26u, 0x46u, 0x86u, 0xc6u}) {
     EXPECT_EQ(set(saved, kAvx512, kBf16), InstructionSet::kAvx2) << saved;
   }

@@ -177,7 +177,7 @@ TEST_F(CudaRows, ThreadsByTheLengthOfARow) {
     EXPECT_NE(runtime.launches()[0].kernel.find(c.kernel), std::string::npos)
         << "d " << c.d << ": " << runtime.launches()[0].kernel;
   }
-  // For long rows of 8-byte elements a thread has more registers.
+  // For long rows of 8-byte elements a thread uses more registers.
   for (const int64_t d : {8192, 8193}) {
     HostTensor<double> x({d}), y({d});
     runtime.clear();
@@ -346,7 +346,7 @@ TEST_F(CudaRows, OffsetsOf64Bits) {
   munmap(memory, bytes);
 }
 
-// Reduces over a block three times in a row. Every thread gets the results.
+// Reduces over a block in three successive calls, which return the results to every thread.
 __global__ void reduce_block(float* sums, double* largest, const float* x) {
   const float value = x[threadIdx.x];
   sums[threadIdx.x] = cuda::block_sum(value) + cuda::block_sum(2 * value);

@@ -139,7 +139,7 @@ void check_legal(const Sample& s, bool versioned) {
 }
 
 // Prints how often each outcome occurred. Checks that each outcome occurred often, and that no
-// tensor object is lost.
+// tensor object is leaked.
 class DLPackConformance : public ::testing::Test {
  protected:
 #if !defined(KERNKIT_REAL_HOST)

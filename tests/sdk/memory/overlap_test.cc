@@ -101,7 +101,7 @@ TEST(Overlap, OtherDevicesShareNothing) {
 }
 
 TEST(Overlap, PositiveStrides) {
-  const Geometry x(kBase, {3}, {4});  // float32 at 0, 16 and 32: 36 bytes
+  const Geometry x(kBase, {3}, {4});  // float32 at bytes 0, 16 and 32: bytes 0 to 35
   EXPECT_TRUE(overlap(x, Geometry(kBase + 35, {1}, {}, dl_int8)));
   EXPECT_FALSE(overlap(x, Geometry(kBase + 36, {1}, {}, dl_int8)));
   EXPECT_FALSE(overlap(x, Geometry(kBase - 1, {1}, {}, dl_int8)));
@@ -175,7 +175,7 @@ TEST(Overlap, NoSharedByteIsMissed) {
 }
 
 TEST(Overlap, NegativeStrides) {
-  const Geometry x(kBase, {3}, {-2});  // float32 at 0, -8 and -16: bytes -16 to 3
+  const Geometry x(kBase, {3}, {-2});  // float32 at bytes 0, -8 and -16: bytes -16 to 3
   EXPECT_TRUE(overlap(x, Geometry(kBase + 3, {1}, {}, dl_int8)));
   EXPECT_FALSE(overlap(x, Geometry(kBase + 4, {1}, {}, dl_int8)));
   EXPECT_TRUE(overlap(x, Geometry(kBase - 16, {1}, {}, dl_int8)));

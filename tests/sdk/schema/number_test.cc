@@ -93,7 +93,7 @@ TEST(ParseFloat, Bad) {
   }
 }
 
-// A default must equal the number that Python reads from the same line.
+// A default must equal the number that Python reads from the same schema line.
 TEST(ParseFloat, RoundsToNearest) {
   std::mt19937_64 random(7);
   int wrong = 0;
@@ -130,7 +130,7 @@ TEST(ParseFloat, RoundsToNearest) {
   EXPECT_EQ(wrong, 0) << "for example " << example;
 }
 
-// Parses a number at compile time, like a schema line.
+// Parses a number at compile time, when schema lines are also parsed.
 constexpr double constant(const char* text, int size) {
   double value = 0;
   return parse_float(text, size, &value) ? value : -1;

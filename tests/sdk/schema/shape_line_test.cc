@@ -25,7 +25,7 @@ TEST(ShapeLine, EachIsAPromiseOfAllRuns) {
   EXPECT_TRUE(is_each("(Tensor x[each..., n]) -> Tensor y[each..., 2*n]"));
   EXPECT_FALSE(is_each("(Tensor(out!) y[...], Tensor x[...]) -> ()"));
   EXPECT_FALSE(is_each("(Tensor(out!) y[each...], Tensor x[...]) -> ()"));
-  EXPECT_FALSE(is_each("(Tensor(out!) y[each], Tensor x[each]) -> ()"));  // a size named each
+  EXPECT_FALSE(is_each("(Tensor(out!) y[each], Tensor x[each]) -> ()"));  // `each` is a size here
   EXPECT_FALSE(is_each("(Tensor(out!) y[2*each], Tensor x[each, each1]) -> ()"));
 }
 

@@ -194,7 +194,7 @@ struct Xla {
     EXPECT_EQ(failed, !error().empty());
     return failed ? error() : "nothing";
   }
-  // Returns the arguments that the op got, or the error.
+  // Returns the arguments that the op received, or the error.
   std::string received(KernkitXlaHandler* handler) {
     const std::string problem = call(handler);
     return problem == "nothing" ? xla_ops::received : problem;

@@ -93,7 +93,7 @@ TEST_F(ContractCrash, NamesTheCallAndContinuesWithTheNextOp) {
   EXPECT_GE(all.count("[  FAILED  ] Other.Fails\n"), 1u);
 }
 
-// If one test is selected, as by CTest, the signal ends the process, which leaves a core.
+// If one test is selected, as by CTest, the signal ends the process, which leaves a core dump.
 TEST_F(ContractCrash, EndsTheProcessOfOneTest) {
   const Ended ended = run("--gtest_filter=Contract/segments.Empty");
   EXPECT_EQ(ended.count("kernkit: Contract/segments.Empty: signal SIGSEGV in segments() with 0 for "

@@ -78,7 +78,7 @@ std::pair<Tensor, int64_t> filled(TensorView like, kernkit::ListView<int64_t> di
   return {y, static_cast<int64_t>(dims.size())};
 }
 
-// Has an owning parameter, so the op accepts no borrowed tensor.
+// An op with an owning parameter, which accepts no borrowed tensor.
 double sum_of_owned(Tensor x) {
   KERNKIT_EXPECT(x.read_only_view()).dtype(kernkit::dl_float32).cpu().contiguous();
   double sum = 0;
