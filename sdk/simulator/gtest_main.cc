@@ -28,7 +28,7 @@ class OnCpu : public ::testing::EmptyTestEventListener {
   }
   void OnTestPartResult(const ::testing::TestPartResult& result) override {
     if (!result.failed() || runtime_ == nullptr) return;
-    std::printf("kernkit: the order of blocks and streams was that of KERNKIT_SEED=%u\n",
+    std::printf("kernkit: blocks and streams ran in the order of KERNKIT_SEED=%u\n",
                 runtime_->seed());
   }
   void OnTestEnd(const ::testing::TestInfo&) override {

@@ -81,7 +81,7 @@ def test_example_of_the_page(prefix, with_contracts):
     output, code = run_seed(build(with_contracts, prefix), 7)
     kernel.write_text(correct)
     assert code != 0
-    assert "kernkit: the order of blocks and streams was that of KERNKIT_SEED=7" in output
+    assert "kernkit: blocks and streams ran in the order of KERNKIT_SEED=7" in output
 
 
 @pytest.mark.slow

@@ -38,7 +38,7 @@ cudaError_t find(const void* symbol, size_t offset, size_t size, bool is_valid_k
   if (offset > memory->size || size > memory->size - offset) {
     return reject_argument("symbol: " + bytes_text(size) + " at byte " + std::to_string(offset) +
                            " of a variable of " + bytes_text(memory->size) +
-                           " are not inside of it");
+                           " extend past its end");
   }
   if (!is_valid_kind) return cudaErrorInvalidMemcpyDirection;
   memory->at += offset;

@@ -321,7 +321,7 @@ INVALID = r'Program hit cudaErrorInvalidValue \(error 1\) due to "invalid argume
      ("rows", INVALID + "cudaMemcpy2D: dst: 144 bytes at byte 0 of an allocation of 128 bytes end 16 bytes past its end"),
      ("fill rows", INVALID + "cudaMemset2D: devPtr: 192 bytes at byte 0 of an allocation of 128 bytes end 64 bytes past"),
      ("peer", INVALID + "cudaMemcpyPeer: src: 128 bytes at byte 4 of an allocation of 128 bytes end 4 bytes past its end"),
-     ("symbol", INVALID + "cudaMemcpyToSymbol: symbol: 20 bytes at byte 0 of a variable of 16 bytes are not inside of it"),
+     ("symbol", INVALID + "cudaMemcpyToSymbol: symbol: 20 bytes at byte 0 of a variable of 16 bytes extend past its end"),
      ("from symbol", INVALID + "cudaMemcpyFromSymbol: dst: 16 bytes at byte 120 of an allocation of 128 bytes end 8 bytes"),
      ("twice", INVALID + "cudaFree: devPtr: byte 0 of an allocation of 128 bytes by cudaMalloc\\(\\) that cudaFree\\(\\) freed"),
      ("configuration", r'Program hit cudaErrorInvalidConfiguration \(error 9\) due to "invalid configuration argument" on '
