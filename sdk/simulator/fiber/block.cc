@@ -12,9 +12,9 @@ namespace {
 
 thread_local Block* of_thread = nullptr;
 
-// Maximum number of consecutive turns of a block's threads before another block runs. Threads that
-// meet at a barrier in each iteration of a loop make progress, but the loop may wait for a store of
-// another block.
+// Maximum number of consecutive turns of a block's threads before another block runs. The limit is
+// needed because threads that synchronise at a barrier in each iteration of a loop make progress,
+// although the loop may wait for a store of another block.
 constexpr unsigned kTurnsInARow = 1 << 18;
 
 }  // namespace
@@ -210,7 +210,8 @@ void Block::wake(CudaThread* waiting) {
 }
 
 void Block::wait(const char* function) {
-  // The race detector must not stay off if the fiber is never resumed.
+  // The race detector observes accesses again during the suspension: if the fiber is never resumed,
+  // it is restarted for another thread, whose accesses must not be ignored.
   const RaceObserved suspended;
   CudaThread* thread = running_;
   thread->waits_at = function;

@@ -24,7 +24,7 @@ struct CudaThread {
   const void* frame;          // stack frame of the kernel's caller
   const CallSite* call_site;  // call site of lanes_here()
   unsigned lanes;             // mask of the lanes at the same call site
-  unsigned passed_over;  // number of times that lanes at an earlier call site continued instead
+  unsigned passed_over;       // number of times that only earlier call sites were woken
 };
 
 /// Lanes of a warp that have arrived at the same function with the same mask.
@@ -51,7 +51,7 @@ class Block {
   ~Block();
   void run();
 
-  // A thread of the kernel calls the following functions on its fiber.
+  // The following functions are called by a thread of the kernel, on the thread's fiber.
   int sync_block(Barrier kind, int predicate);
   void sync_warp(const char* function, unsigned mask, uint64_t value, bool orders, WarpValues* out);
   void spin();

@@ -16,7 +16,7 @@ void Block::reject(const std::string& sentence, cudaError_t error) {
 }
 
 void Block::halt() {
-  const RaceObserved suspended;  // the race detector must not ignore the next user of the fiber
+  const RaceObserved suspended;  // the fiber's next user must be observed
   for (;;) running_->fiber->suspend();
 }
 
@@ -24,7 +24,7 @@ std::string Block::deadlock() const {
   static constexpr CudaThread kNone = {};
   unsigned waiting = 0;
   const CudaThread* first = &kNone;
-  const CudaThread* other = &kNone;  // first thread that waits at another function than *first
+  const CudaThread* other = &kNone;  // first thread that waits at a different function
   for (const CudaThread& thread : threads_) {
     if (thread.ended) continue;
     if (first->waits_at == nullptr) first = &thread;

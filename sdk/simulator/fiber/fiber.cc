@@ -85,7 +85,8 @@ void Fiber::start(Entry entry, void* argument) {
   fake_stack_ = nullptr;
 #endif
 #if defined(KERNKIT_TSAN)
-  // Replaces the stack by fresh memory, which no other thread has accessed.
+  // Maps fresh memory over the stack, so that the race detector forgets the accesses of the fiber's
+  // earlier users.
   (void)mmap(stack, kStackSize, PROT_READ | PROT_WRITE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
   if (race_fiber_ == nullptr) race_fiber_ = __tsan_create_fiber(0);

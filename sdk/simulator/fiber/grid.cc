@@ -17,7 +17,8 @@
 
 namespace kernkit::simulator {
 
-/// An OS thread that runs blocks while it has the baton.
+/// An OS thread that runs blocks of a grid. Only one carrier of the grid runs at a time: the
+/// carrier that received the baton by give().
 struct Carrier {
   explicit Carrier(Grid* its_grid) : grid(its_grid) {}
 
@@ -99,7 +100,7 @@ void Grid::work(Carrier* carrier) {
   blockDim = block;
   uint3 index;
   // With the race detector each OS thread runs one block: two blocks on one OS thread would share
-  // its thread-local memory.
+  // the thread-local memory that holds __shared__ variables.
   while (take(&index)) {
     run_block(*this, index);
     if (kRaceDetector) break;

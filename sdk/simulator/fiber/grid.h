@@ -35,8 +35,9 @@ class Grid {
   bool failed() const { return failed_; }
   /// Returns the start of a report, such as "scale: block [0, 0, 0]".
   std::string location_text(uint3 block) const;
-  /// Returns a report if the threads of a block do not end in time, or "". `waiting` is the number
-  /// of threads that wait in a loop; 0 if not all threads wait. To be called periodically.
+  /// Returns a report if the threads of a block make no progress for longer than the watchdog
+  /// allows; otherwise "". `waiting` is the number of threads that wait in a loop; 0 if not all
+  /// threads wait. To be called periodically.
   std::string endless(unsigned waiting);
   uint64_t random() { return schedule_.random(); }
   /// Frees a block's memory. With the race detector, which would report the free as a race, the

@@ -29,7 +29,8 @@ __attribute__((weak)) const char* __tsan_default_options() {
 }
 void __ubsan_on_report() { print_position(); }
 
-// PTX ISA, ld.volatile and st.volatile: volatile accesses are relaxed atomics, which do not race.
+// These hooks are empty because volatile accesses are relaxed atomics, which do not race (PTX ISA,
+// ld.volatile and st.volatile).
 #define KERNKIT_VOLATILE(size)                        \
   void __tsan_volatile_read##size(void*) {}           \
   void __tsan_volatile_write##size(void*) {}          \

@@ -22,7 +22,8 @@ std::vector<Variable>& variables() {
   static auto& all = *new std::vector<Variable>;
   return all;
 }
-// Guards of the shared variables: memory that is made inaccessible.
+// Guards next to the __shared__ variables. fill_shared_variables() makes the guards inaccessible,
+// so that AddressSanitizer reports accesses past the end of a variable.
 std::vector<Variable>& guards() {
   static auto& all = *new std::vector<Variable>;
   return all;

@@ -100,7 +100,8 @@ void Block::sync_warp(const char* function, unsigned mask, uint64_t value, bool 
   WarpRendezvous* sync = warp.syncs;
   while (sync != nullptr &&
          (sync->complete || sync->mask != mask || std::strcmp(sync->function, function) != 0)) {
-    // This lane and a lane that has arrived would wait for each other.
+    // This call and the call in *sync have different functions or masks, and each mask contains a
+    // lane of the other call: the lanes would wait for each other forever.
     if (!sync->complete && (sync->mask & 1u << lane) != 0 && (mask & sync->arrived) != 0) {
       reject(std::string(function) + "(): called by lane " + std::to_string(lane) + " with mask " +
              hexadecimal(mask) + ", and a lane whose mask includes lane " + std::to_string(lane) +
@@ -160,8 +161,8 @@ unsigned Block::lanes_here(const char* function, const CallSite& call_site) {
 // Wakes, in each warp, the threads at the first call site of lanes_here(), since these threads may
 // still reach later call sites. Returns false if no thread waits at lanes_here().
 bool Block::wake_first_call_sites() {
-  // Threads at a later call site continue after being passed over this often: on a device, too,
-  // they continue eventually.
+  // Threads at a later call site are woken too after threads at an earlier call site were preferred
+  // this many times, since the threads also continue eventually on a device.
   constexpr unsigned kOften = 10000;
   bool any = false;
   for (WarpState& warp : warps_) {
