@@ -19,19 +19,19 @@ struct GlobalTraffic {
   uint64_t bytes = 0;           ///< bytes requested by all lanes
   uint64_t sectors = 0;         ///< sectors moved [32 bytes]
   uint64_t fewest_sectors = 0;  ///< sectors that contiguous requests would move
-  uint64_t unique_sectors = 0;  ///< distinct sectors, summed over launches; 0 for a line
+  uint64_t unique_sectors = 0;  ///< distinct sectors, summed over launches; 0 in LineCounters
 
-  /// Returns the size of the moved sectors, 32 bytes each [bytes].
+  /// Returns the number of bytes in the moved sectors.
   uint64_t moved_bytes() const { return 32 * sectors; }
   /// Returns the sectors moved in excess of `fewest_sectors`, divided by `fewest_sectors`: 0 is
-  /// optimal; loads of 4 bytes by all lanes with a stride of 32 bytes or more have 7. Returns 0
-  /// without traffic.
+  /// optimal, and 7 is the result for loads of 4 bytes by all lanes with a stride of 32 bytes or
+  /// more. Returns 0 if there were no requests.
   double excess() const {
     return fewest_sectors == 0 ? 0 : static_cast<double>(sectors) / fewest_sectors - 1;
   }
-  /// Returns the number of requests divided by the number for the same bytes in accesses of 16
-  /// bytes by each of 32 lanes: 1 is optimal; loads of 4 bytes by all lanes have 4. Returns 0
-  /// without traffic.
+  /// Returns the number of requests divided by the number of requests that would suffice if each of
+  /// 32 lanes accessed 16 bytes: 1 is optimal, and 4 is the result for loads of 4 bytes by all
+  /// lanes. Returns 0 if there were no requests.
   double requests_ratio() const { return bytes == 0 ? 0 : 512.0 * requests / bytes; }
 };
 
@@ -94,8 +94,9 @@ struct KernelCounters {
   std::vector<LaunchShape> shapes;  ///< launches by block size and shared memory
 };
 
-/// Limits for the global traffic of all launches of a kernel together. The limits suit large
-/// tensors: the partly used sectors at the ends of a small tensor exceed them.
+/// Limits for the global traffic of all launches of a kernel together. The limits are meant for
+/// large tensors: a kernel on a small tensor can exceed a limit because of the partly used sectors
+/// at the ends of the tensor.
 struct TrafficBudget {
   uint64_t read,         ///< bytes that all lanes load, by the op's formula
       written;           ///< bytes that all lanes store, by the op's formula
@@ -106,22 +107,24 @@ struct TrafficBudget {
   uint64_t arrays_read = 0;
 };
 
-/// Returns "", or the first limit that the kernel exceeds and the source line that contributes
-/// most, such as "scale_kernel: loads: makes 64, expected at most 17 requests (scale.cu:20)". The
-/// limits, first of loads, then of stores, are in this order: 1.01 times the bytes of the budget;
-/// 1.01 times `fewest_sectors`; 1.05 times the requests of 32 lanes that access `load_bytes` or
-/// `store_bytes` each, which are positive, for the bytes of the kernel; 1.01 times the sectors of
-/// the arrays as `unique_sectors`. Atomics have no limit. Throws only std::bad_alloc.
+/// Returns "" if the kernel exceeds no limit. Otherwise returns the first exceeded limit and the
+/// source line that contributes most, such as "scale_kernel: loads: makes 64, expected at most 17
+/// requests (scale.cu:20)". Loads are checked before stores, with the following limits in this
+/// order. `bytes`: 1.01 times the bytes of the budget. `sectors`: 1.01 times `fewest_sectors`.
+/// `requests`: 1.05 times the number of requests that suffice for the kernel's bytes if each of 32
+/// lanes accesses `load_bytes` or `store_bytes`, which must be positive. `unique_sectors`: 1.01
+/// times the sectors of the arrays. Atomics have no limit. Throws only std::bad_alloc.
 std::string over_budget(const KernelCounters& kernel, const TrafficBudget& budget);
 
 /// Counts the traffic of the PTX kernels that begin to run during the object's lifetime: a kernel
-/// in a delayed stream may begin later than its launch. The program links kernkit::simulator_ptx.
-/// Kernels whose blocks access each other's memory then run on one processor. Several objects count
-/// independently. While an object is created or destroyed, no kernel may run in another thread.
+/// in a delayed stream may begin later than its launch. Requires that the program links
+/// kernkit::simulator_ptx. Kernels whose blocks access each other's memory then run on one
+/// processor. Several objects count independently. While an object is created or destroyed, no
+/// kernel may run in another thread.
 class Counting {
  public:
-  /// Begins to count, from 0, the kernels that begin to run from now on, of every thread and on
-  /// every device. Does not wait for earlier launches. Throws only std::bad_alloc.
+  /// Sets all counters to 0 and counts kernels that begin to run from now on, launched by any host
+  /// thread on any device. Does not wait for earlier launches. Throws only std::bad_alloc.
   Counting();
   /// Ends counting, without waiting: kernels that were launched but have not begun are not counted.
   /// Kernels that begin later run without instrumentation unless another tool is in use. Throws

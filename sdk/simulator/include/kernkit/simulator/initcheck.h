@@ -18,9 +18,10 @@ struct UndefinedUse {
 };
 
 /// Reports uses of uninitialised bits of registers, of shared and local memory, and of global
-/// memory, by PTX kernels that begin to run during the object's lifetime. The program links
-/// kernkit::simulator_ptx. Several objects may exist, each with its own record. While an object is
-/// created or destroyed, no kernel may run in another thread. Functions throw only std::bad_alloc.
+/// memory, by PTX kernels that begin to run during the object's lifetime. Requires that the program
+/// links kernkit::simulator_ptx. Several objects may exist, each with its own record. While an
+/// object is created or destroyed, no kernel may run in another thread. Functions throw only
+/// std::bad_alloc.
 class InitCheck {
  public:
   /// Begins to record uses. Global memory that was allocated before the first InitCheck of the

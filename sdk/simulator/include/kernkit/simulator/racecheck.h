@@ -27,14 +27,14 @@ struct Race {
 };
 
 /// Reports races of PTX kernels and copies that begin to run during the object's lifetime, by the
-/// happens-before order of the PTX memory model (PTX ISA, Memory Consistency Model). The program
-/// links kernkit::simulator_ptx. Blocks then run on one processor. Several objects may exist, each
-/// with its own record. While an object is created or destroyed, no kernel may run in another
-/// thread. Functions throw only std::bad_alloc.
+/// happens-before order of the PTX memory model (PTX ISA, Memory Consistency Model). Requires that
+/// the program links kernkit::simulator_ptx. While a RaceCheck exists, blocks run on one processor.
+/// Several objects may exist, each with its own record. While an object is created or destroyed, no
+/// kernel may run in another thread. Functions throw only std::bad_alloc.
 class RaceCheck {
  public:
   /// Begins to record races of this level and of more severe levels (kInfo < kWarn < kError). Races
-  /// with accesses of kernels and copies that have ended before are not reported, unless another
+  /// with accesses of kernels and copies that ended earlier are not reported, unless another
   /// RaceCheck recorded the accesses.
   explicit RaceCheck(RaceLevel level = RaceLevel::kError);
   /// Stops recording, without waiting: kernels and copies that have not begun are not checked.

@@ -45,9 +45,9 @@ struct CudaLaunch {
   /// and the simulator has not read its PTX.
   std::vector<std::vector<unsigned char>> arguments;
 
-  /// Returns a copy of argument `i`, counted from 0; T is trivially copyable and the type of the
-  /// kernel's parameter; only the size is checked. Throws std::out_of_range if the launch has no
-  /// argument `i`, or if the argument does not have the size of T.
+  /// Returns a copy of argument `i`, counted from 0. Requires that T is trivially copyable and is
+  /// the type of the kernel's parameter; only the size is checked. Throws std::out_of_range if the
+  /// launch has no argument `i`, or if the argument does not have the size of T.
   template <class T>
   T argument(size_t i) const {
     const std::vector<unsigned char>& bytes = arguments.at(i);
@@ -102,11 +102,11 @@ class CudaRuntime {
   void clear();
 
   /// Plans that the k-th call of `function` from now on (1 is the next call) has no effect and
-  /// returns `error`, which is not cudaSuccess. An empty `function` means any function that calls()
-  /// records. No call fails if k is below 1 or the name is unknown. Several plans may exist: the
-  /// matching plans count a call in the order in which the plans were added, and the first plan
-  /// that makes the call fail ends the counting of that call. A reset of the runtime deletes all
-  /// plans.
+  /// returns `error`, which must not be cudaSuccess. An empty `function` means any function that
+  /// calls() records. No call fails if k is below 1 or the name is unknown. Several plans may
+  /// exist: the matching plans count a call in the order in which the plans were added, and the
+  /// first plan that makes the call fail ends the counting of that call. A reset of the runtime
+  /// deletes all plans.
   void fail(const std::string& function, int k, cudaError_t error);
   /// Plants `error` as if earlier work had left the error: with kPending as this thread's last
   /// error, with kOnce or kSticky on `device`. Replaces an error of the same kind there;
@@ -123,20 +123,20 @@ class CudaRuntime {
   /// launches are only recorded. A CUDA thread runs until it waits for other threads, and a block
   /// until it waits for another block. Throws nothing.
   void run_kernels(bool run);
-  /// Sets the seed for the order of blocks and threads and for the delay of streams, from the next
-  /// work on; one seed gives one order. With seed 0, the default, blocks and threads start in
-  /// ascending order, and streams have no delay. A program with kernkit::simulator_main prints the
-  /// seed if a test fails. If `spread` is true or the seed is 0, large PTX grids whose blocks do
-  /// not access each other's memory run on all processors. Throws nothing.
+  /// Sets the seed for the order of blocks and threads and for the delay of streams, for later
+  /// work. The same seed always gives the same order. With seed 0, the default, blocks and threads
+  /// start in ascending order, and streams have no delay. A program with kernkit::simulator_main
+  /// prints the seed if a test fails. If `spread` is true or the seed is 0, large PTX grids whose
+  /// blocks do not access each other's memory run on all processors. Throws nothing.
   void set_seed(unsigned seed, bool spread = false);
   /// Returns the seed of set_seed(); 0 by default. Throws nothing.
   unsigned seed() const;
   /// Sets that later kernels with more than `grid` blocks run only `blocks` blocks, rounded down to
   /// a multiple of 9: equal groups at the start, the end and around each eighth of the grid. Such a
   /// launch is reported on stderr. With `blocks` below 9 or `grid` 0, the default, or if a grid has
-  /// no more than `blocks` blocks, all blocks run. This is for tensors of 2^32 elements:
-  /// allocations of 256 MiB and more occupy only the pages that are accessed, and are filled with 0
-  /// instead of the byte of set_poison(). Throws nothing.
+  /// no more than `blocks` blocks, all blocks run. The function is meant for tensors of 2^32
+  /// elements: allocations of 256 MiB and more occupy only the pages that are accessed, and are
+  /// filled with 0 instead of the byte of set_poison(). Throws nothing.
   void sample_blocks(uint64_t grid, unsigned blocks);
   /// Sets the byte that fills memory allocated from now on, and local memory of later kernels; 0xcd
   /// by default. A result that changes with the byte depends on uninitialised memory. Shared memory
@@ -147,14 +147,15 @@ class CudaRuntime {
   /// adds exact products in float. Throws nothing.
   void set_device_summation(bool on);
   /// Sets the time without progress after which a kernel is stopped with a fault [s], for kernels
-  /// that begin later; positive, which is not checked; 20 by default. Progress means that a CUDA
-  /// thread starts, ends, synchronises at a barrier or a warp function, or changes memory by an
-  /// atomic; a kernel in which threads neither start nor end is stopped after 15 times as long.
-  /// Time in which other processes use the processor does not count. A kernel compiled for fibers
-  /// that cannot be stopped, such as a loop on plain memory, aborts the process after 1.5 *
-  /// `seconds` + 0.5 s without progress, or 15 times as long if only starts and ends are missing;
-  /// there the time of other processes counts. A wait of the host for a function of
-  /// cudaLaunchHostFunc() ends with a fault after `seconds`. Throws nothing.
+  /// that begin later. The time is 20 by default and must be positive, which is not checked.
+  /// Progress means that a CUDA thread starts, ends, synchronises at a barrier or a warp function,
+  /// or changes memory by an atomic; a kernel in which threads neither start nor end is stopped
+  /// after 15 times as long. Time in which other processes use the processor does not count. A
+  /// kernel compiled for fibers that cannot be stopped, such as a loop on plain memory, aborts the
+  /// process after 1.5 * `seconds` + 0.5 s without progress, or after 15 times as long if threads
+  /// synchronise or change memory but neither start nor end; this time includes the time of other
+  /// processes. A wait of the host for a function of cudaLaunchHostFunc() ends with a fault after
+  /// `seconds`. Throws nothing.
   void set_watchdog(double seconds);
   /// Returns the faults since the reset, in order: errors of kernels, such as "scale: block [0, 0,
   /// 0], thread [7, 0, 0]: ...", and of calls with invalid or unsupported arguments, each of which
