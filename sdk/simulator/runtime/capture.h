@@ -80,14 +80,14 @@ void add_node(CapturePoint* point, GraphNode node);
 /// Makes a captured stream wait for an event of the same capture. A stream that is not captured
 /// joins the capture of the event.
 cudaError_t wait_in_capture(cudaStream_t stream, cudaEvent_t event);
-/// Ends a capture, after which none of its streams is captured.
+/// Ends a capture. All streams of the capture leave the captured state.
 void end_capture(Capture* capture);
 /// Returns whether the next node of the capture's origin stream would depend, directly or
 /// indirectly, on every node of the capture.
 bool is_joined(const Capture& capture);
 
-// The following functions return whether a capture forbids a call. A forbidden call invalidates the
-// captures that forbid it.
+// The following functions return whether a capture forbids a call. Except
+// legacy_stream_is_unusable(), the functions also invalidate the captures that forbid the call.
 
 /// Returns whether a capture forbids potentially unsafe calls in this thread, and invalidates such
 /// captures.

@@ -11,8 +11,8 @@
 namespace kernkit::simulator {
 namespace {
 
-// Returns the time of a clock of the host [s]. Times between events are therefore unrelated to a
-// GPU.
+// Returns the time of a monotonic clock of the host [s]. The elapsed time between events is
+// therefore unrelated to the time on a GPU.
 double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }

@@ -101,7 +101,8 @@ void register_executor(KernelExecutor* executor) { all_executors().push_back(exe
 const std::vector<KernelExecutor*>& executors() { return all_executors(); }
 
 KernelExecutor* executor_of(const KernelInfo& kernel) {
-  // A kernel that nvcc compiled has an executor only while kernels run and its module is loaded.
+  // A kernel compiled by nvcc has an executor only after run_kernels(true) and while the kernel's
+  // module is loaded.
   const bool is_in_module = kernel.invoke == nullptr;
   if (is_in_module && (!state().run_kernels || state().modules.count(kernel.module) == 0)) {
     return nullptr;
@@ -128,7 +129,7 @@ ExecutionContext execution_context() {
 }
 const Settings& execution_settings() { return state().settings; }
 const DeviceMemory& allocated_memory() {
-  static const AllocatedMemory& memory = *new AllocatedMemory;  // never destroyed, like the state
+  static const AllocatedMemory& memory = *new AllocatedMemory;  // never destroyed, like State
   return memory;
 }
 std::recursive_mutex& runtime_mutex() { return state().mutex; }

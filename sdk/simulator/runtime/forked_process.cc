@@ -14,7 +14,7 @@ namespace {
 
 bool is_forked = false, is_reported = false;
 
-// The thread that calls fork() holds the mutex during the call. Otherwise the child could get a
+// The thread that calls fork() holds the mutex during the call. Otherwise the child could inherit a
 // state that another thread was changing, and a locked mutex that no thread of the child releases.
 void begin_fork() { state().mutex.lock(); }
 void end_fork() { state().mutex.unlock(); }

@@ -179,7 +179,7 @@ cudaError_t core::launch_graph(cudaGraphExec_t exec, cudaStream_t stream) {
   const cudaError_t rejected = reject_work(stream);
   if (rejected != cudaSuccess) return rejected;
   const GraphNode node{[] {}, {}, NodeKind::kGraph, exec->nodes};
-  if (captured(stream) != nullptr) return enqueue(stream, node);  // becomes a child graph
+  if (captured(stream) != nullptr) return enqueue(stream, node);  // the node is a child graph
   wait_for_launches(exec, stream);
   if (exec->frees_on_launch) {
     const cudaError_t error = free_memory_of(*exec, stream);

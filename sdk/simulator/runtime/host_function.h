@@ -9,7 +9,7 @@ struct Queue;
 
 /// Returns whether this thread runs a host function, which may not call CUDA.
 bool in_host_function();
-/// Starts the queue's first task, which must be a host function.
+/// Starts the queue's first task. Requires that the task is a host function.
 void start_host_function(Queue& queue);
 /// Removes host functions that have ended from their queues.
 void collect_host_functions();

@@ -100,8 +100,8 @@ cudaError_t reject_launch_by_address(const void* kernel) {
 
 namespace {
 
-// Reads the attributes of a kernel, then calls `work` with the kernel's information, which is empty
-// for a kernel compiled as C++ that was not launched yet.
+// Reads the attributes of a kernel, then calls `work` with the kernel's KernelInfo. For a kernel
+// compiled as C++ that has not been launched yet, the KernelInfo has only default values.
 template <class Work>
 cudaError_t with_kernel(const void* kernel, const Work& work) {
   KernelInfo* info = find_kernel(kernel);
@@ -116,7 +116,8 @@ cudaError_t with_kernel(const void* kernel, const Work& work) {
 
 }  // namespace
 
-// Threads and shared memory determine the occupancy, since the simulator does not count registers.
+// Only threads and shared memory limit the number of blocks, since the simulator does not count
+// registers.
 size_t blocks_per_sm(const KernelInfo& kernel, size_t threads, size_t shared_memory) {
   if (threads > static_cast<size_t>(kernel.attributes.max_threads)) return 0;
   shared_memory += kernel.attributes.shared_bytes;
@@ -170,8 +171,8 @@ cudaError_t read_kernel_attributes(cudaFuncAttributes* attributes, const void* k
 cudaError_t read_kernel_name(const char** name, const void* kernel) {
   const KernelInfo* info = find_kernel(kernel);
   const RaceIgnored bookkeeping;
-  // A kernel compiled as C++ has no information before its first launch; the symbol table has its
-  // name.
+  // No KernelInfo with a name exists for a kernel compiled as C++ before its first launch; the name
+  // is then read from the symbol table.
   static auto& names = *new std::set<std::string>;
   const bool has_name = info != nullptr && !info->mangled.empty();
   *name = names.insert(has_name ? info->mangled : function_at(kernel)).first->c_str();

@@ -107,8 +107,8 @@ Arguments copy_arguments(const KernelInfo& kernel, void** arguments) {
   return copies;
 }
 
-// Launches a kernel. `arguments_of(info)`, called after the kernel's attributes were read, returns
-// pointers to the arguments, or null if the arguments do not match the kernel's parameters.
+// Launches a kernel. `arguments_of(info)` is called after the kernel's attributes were read, and
+// returns pointers to the arguments, or null if the arguments do not match the kernel's parameters.
 template <class ArgumentsOf>
 cudaError_t launch(const Request& request, const void* kernel, const ArgumentsOf& arguments_of) {
   KernelInfo* info = find_kernel(kernel);

@@ -110,7 +110,8 @@ void end_hold(void* pointer, Allocation* allocation) {
   }
 }
 
-// Returns whether a later graph launch in `queue` can reuse memory that is reserved for a graph.
+// Returns whether a later graph launch in `queue` can reuse memory that is reserved for a graph:
+// only ended launches, or earlier launches in `queue`, use the memory.
 bool is_unused(const Allocation& allocation, const std::pair<int, cudaStream_t>& queue) {
   if (!allocation.of_graph || !allocation.counted || allocation.held) return false;
   return allocation.ended == nullptr || *allocation.ended >= allocation.launches ||
@@ -122,7 +123,7 @@ cudaError_t release(void* pointer, bool host) {
   if (invalid != cudaSuccess) return invalid;
   const auto position = state().allocations.find(pointer);
   if (position != state().allocations.end() && position->second.of_graph) {
-    position->second.live = false;  // the graph keeps the address
+    position->second.live = false;  // the address remains reserved for the graph
     end_hold(pointer, &position->second);
   } else {
     release(position);
@@ -131,8 +132,8 @@ cudaError_t release(void* pointer, bool host) {
 }
 
 // Memory that a graph allocates. The address is fixed while the graph or one of its executable
-// graphs exists, and each launch allocates the memory again. The destructor keeps memory of the
-// last launch that the program has not freed.
+// graphs exists, and each launch allocates the memory again. If the program has not freed the
+// memory of the last launch, the destructor leaves the memory allocated.
 struct GraphMemory {
   GraphMemory(void* at, unsigned long its_number) : pointer(at), number(its_number) {}
   ~GraphMemory() {
@@ -213,7 +214,7 @@ cudaError_t free_in_graph(void* pointer, cudaStream_t stream) {
   }
   for (const GraphNode& node : captured(stream)->capture->nodes) {
     if (node.frees == pointer) {
-      return reject_argument("devPtr: memory that the graph frees already");
+      return reject_argument("devPtr: the graph already frees this memory; free it once");
     }
   }
   GraphNode node{[pointer, number = position->second.number] { end_live(pointer, number); },

@@ -16,18 +16,19 @@ namespace {
 
 size_t round_up(size_t size, size_t to) { return (size + to - 1) / to * to; }
 
-// Returns the page size [bytes]. An inaccessible page precedes and follows a sparse allocation.
+// Returns the page size [bytes]. Each sparse allocation is between two inaccessible pages.
 size_t page() {
   static const auto size = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   return size;
 }
 
 // Returns the number of bytes from the end of a sparse allocation to the end of its last page. Only
-// these bytes are poisoned, since AddressSanitizer writes a byte for every eight poisoned bytes.
+// these bytes of a sparse allocation are poisoned: poisoning needs one byte of AddressSanitizer's
+// shadow memory for every eight bytes.
 size_t rest_of_page(size_t size) { return round_up(size, page()) - size; }
 
 #if defined(KERNKIT_SIMULATOR_ASAN) || defined(KERNKIT_TSAN)
-constexpr bool kReserves = false;  // sanitizers only track memory of the C library
+constexpr bool kReserves = false;  // sanitizers track only the C library's allocations
 #else
 constexpr bool kReserves = true;
 #endif
@@ -54,7 +55,8 @@ class ReservedMemory {
     }
   }
   bool holds(const void* address) const { return address >= begin_ && address < end_; }
-  /// Returns the address of `size` bytes, a multiple of the grain; null if no memory is left.
+  /// Returns the address of `size` bytes; null if no memory is left. `size` must be a multiple of
+  /// the grain.
   char* take(size_t size) {
     const auto fitting = by_size_.lower_bound({size, nullptr});
     if (fitting == by_size_.end()) return take_fresh(size);
@@ -152,7 +154,8 @@ void give_back_pages(char* memory, size_t size) {
   reserved(true).give_back(first, padded);
 }
 
-// Removes the records of freed memory that overlaps a range. The range is allocated again.
+// Removes the records of freed memory that overlaps a range. Called when the range is allocated
+// again.
 void remove_freed(char* memory, size_t size) {
   auto& all = state().freed;
   auto first = all.lower_bound(memory);

@@ -17,7 +17,7 @@ namespace kernkit::simulator {
 struct Task {
   unsigned long number;  // position in the order of all tasks
   std::function<void()> work;
-  // Returns whether the task may run; empty for a task that always may.
+  // Returns whether the task may run. An empty function means that the task may always run.
   std::function<bool()> ready;
   bool on_host = false;
   bool in_order = true;  // whether the race detector orders the task with other work of the queue
@@ -51,7 +51,7 @@ void remove_queue(int device, cudaStream_t stream);
 /// Enqueues a task. The task runs at once, unless there is a seed or the task must wait for a
 /// running host function.
 void give(int device, cudaStream_t stream, Task task);
-/// Records that the last task of a stream launches kernels.
+/// Records that the last enqueued task of a stream launches kernels.
 void note_kernel(int device, cudaStream_t stream);
 /// Returns whether there are kernels that the host has not waited for.
 bool has_unwaited_kernels();

@@ -10,12 +10,13 @@ namespace {
 
 constexpr size_t kNearEnd = size_t{1} << 20;  // largest reported distance past an end [bytes]
 
-/// The memory around an address: an allocation, a freed allocation, a variable, or none.
+/// The allocation, freed allocation or variable that contains an address; `begin` is null if there
+/// is none.
 struct Surroundings {
   const char* begin = nullptr;
   size_t size = 0;           // size of the memory [bytes]
   const char* kind = "";     // kind of memory, such as "an allocation"
-  std::string state;         // reason why the memory is inaccessible, as the end of a sentence
+  std::string state;         // end of a report on inaccessible memory; else empty
   unsigned long number = 0;  // number of the allocation; 0 for other memory
 };
 

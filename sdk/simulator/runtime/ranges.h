@@ -18,8 +18,8 @@ inline std::string bytes_text(uint64_t bytes) {
 
 enum class Side {
   kDevice,  // memory allocated by CUDA, or a variable
-  // the memory of kDevice, or host memory; the bounds of host memory are checked only if CUDA
-  // allocated the memory
+  // memory of kDevice or of the host; bounds of host memory are checked only if CUDA allocated the
+  // memory
   kAny,
 };
 

@@ -113,7 +113,8 @@ void __cudaRegisterManagedVar(void** handle, void** pointer, char*, const char* 
     if (memory != nullptr) *pointer = memory;
   }
 }
-// Called before the host's code uses managed variables: sets them to their initial values.
+// Sets managed variables to their initial values. nvcc's code calls the function before host code
+// uses managed variables.
 char __cudaInitModule(void** handle) {
   const std::lock_guard<std::recursive_mutex> lock(state().mutex);
   if (state().devices.empty() || state().modules.count(handle) == 0) return 1;

@@ -203,8 +203,8 @@ cudaError_t call(const char* function, ApiScope scope, const std::function<cudaE
     return destroyed != cudaSuccess ? destroyed : work();
   });
   if (error == cudaSuccess || error == cudaErrorNotReady) return error;
-  // The mutex is not locked earlier, because a wait for a host function in core::call() must be
-  // able to unlock the mutex.
+  // The mutex is locked only here: core::call() must be able to unlock the mutex while it waits for
+  // a host function.
   const std::lock_guard<std::recursive_mutex> lock(state().mutex);
   return thread_state().last_error = error;
 }
@@ -223,7 +223,7 @@ cudaError_t reject_work(cudaStream_t stream) {
 
 cudaError_t reject_waiting(cudaStream_t stream) {
   if (!exists(stream)) return cudaErrorInvalidResourceHandle;
-  if (CapturePoint* point = captured(stream)) {  // captured work cannot be waited for
+  if (CapturePoint* point = captured(stream)) {  // the host cannot wait for captured work
     point->capture->invalidated = true;
     return cudaErrorStreamCaptureUnsupported;
   }

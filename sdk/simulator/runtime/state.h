@@ -32,7 +32,7 @@ struct CUgraph_st {
 struct CUgraphExec_st {
   std::vector<kernkit::simulator::GraphNode> nodes;  // flattened nodes
   bool frees_on_launch = false;  // whether a launch first frees memory of earlier launches
-  unsigned launches = 0;         // number of launches on streams; *ended of them have ended
+  unsigned launches = 0;         // launches on streams, of which *ended have ended
   kernkit::simulator::UserObjectReferences user_objects;
   std::shared_ptr<unsigned> ended = std::make_shared<unsigned>(0);
 };
@@ -76,11 +76,11 @@ struct ModuleInfo {
   std::vector<int> ptx;           // compute capabilities of PTX
 };
 
-/// A block inside of an allocation.
+/// A block of a framework's allocator, within an allocation.
 struct MemoryBlock {
   size_t size;           // [bytes]
   unsigned long number;  // position in the order of all blocks
-  bool ends;             // whether the block ends at a point of a stream
+  bool ends;             // whether kernkit_end_block() was called for the block
 };
 
 struct Allocation {
@@ -96,16 +96,16 @@ struct Allocation {
   bool held = false;    // whether a graph launch allocated the memory and no call freed it
   bool live = true;     // whether a graph's memory is allocated on the device now
   bool counted = true;  // whether the device or pool counts the memory, see count_allocated()
-  // The last launch of a graph that uses the memory: its queue, the number of ended launches of the
-  // executable graph, and the number of the launch.
+  // The last graph launch that used the memory: the launch's queue, the number of ended launches of
+  // its executable graph, and the launch's number.
   std::pair<int, cudaStream_t> queue = {};
   std::shared_ptr<const unsigned> ended = nullptr;
   unsigned launches = 0;
   CUctx_st* context = nullptr;  // context of the memory; null for the primary context
   // Ranges that kernels may not access, see kernkit_close_to_kernels().
   std::vector<std::pair<const char*, size_t>> closed = {};
-  // Blocks of a framework's allocator, see kernkit/simulator/blocks.h, by their beginnings. With
-  // `has_blocks` kernels may access these bytes only.
+  // Blocks of a framework's allocator by start address, see kernkit/simulator/blocks.h. If
+  // `has_blocks` is true, kernels may access only bytes in blocks.
   bool has_blocks = false;
   std::multimap<const char*, MemoryBlock> blocks = {};
   // The functions of the runtime that the program called to allocate and to free the memory.
@@ -146,7 +146,7 @@ struct State {
   bool driver_started = false;                      // whether the driver's API is initialised
   std::vector<std::unique_ptr<CUctx_st>> contexts;  // all contexts, including destroyed contexts
   bool run_kernels = false;
-  bool keeps_records = true;  // whether calls and launches are recorded, for a test
+  bool keeps_records = true;  // whether CudaRuntime's calls() and launches() are recorded
   Settings settings;
   std::vector<std::string> faults;
   size_t races_before = 0;
@@ -207,7 +207,7 @@ bool find_variable(const void* address, VariableRange* variable);
 /// Reads the attributes of a kernel for the current device. Reports the reason if the kernel cannot
 /// run. Returns cudaErrorNoKernelImageForDevice without PTX for the device.
 cudaError_t read_kernel(KernelInfo* kernel);
-/// Reports a kernel whose address was cast to void*.
+/// Reports the launch of a kernel whose address was cast to void*, and returns the error.
 cudaError_t reject_launch_by_address(const void* kernel);
 /// Returns the number of blocks with `threads` threads and `shared_memory` bytes of dynamic shared
 /// memory that a multiprocessor can hold.
@@ -245,7 +245,8 @@ cudaError_t call(const char* function, ApiScope scope, const std::function<cudaE
 /// kind.
 cudaError_t enqueue(cudaStream_t stream, const Work& work, NodeKind kind = NodeKind::kEmpty);
 cudaError_t enqueue(cudaStream_t stream, GraphNode node);
-/// Begins a record of an event, and returns the work by which a device reaches the record.
+/// Begins a record of an event, and returns the work that marks the record as reached when the
+/// device runs the work.
 Work recording_of(cudaEvent_t event);
 /// Returns an error if no work can be enqueued in a stream, which may be a default stream.
 cudaError_t reject_work(cudaStream_t stream);

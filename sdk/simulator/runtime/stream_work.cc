@@ -20,7 +20,7 @@ void run(const kernkit_stream_work& work, void* data,
     const RaceObserved of_device;
     problem = work.run(data);
   }
-  for (const bool writes : {false, true}) {  // the work reads before it writes
+  for (const bool writes : {false, true}) {  // reports reads first, then writes
     for (const kernkit_memory_access& access : accesses) {
       if ((access.writes != 0) != writes) continue;
       const MemoryStep step = writes ? MemoryStep::kFilled : MemoryStep::kRead;

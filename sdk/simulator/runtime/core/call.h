@@ -11,7 +11,7 @@
 
 namespace kernkit::simulator {
 
-/// What an API function accesses, which determines the checks of call().
+/// Kind of state that an API function accesses. The kind selects the checks of call().
 enum class ApiScope {
   kProcess,  // reads a property of the API; needs no initialisation
   kHost,     // queries or sets state of this process

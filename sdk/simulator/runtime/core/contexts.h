@@ -19,7 +19,7 @@ struct CUctx_st {
   unsigned long long id;  // position in the order of all contexts, from 1 on
   unsigned retained = 0;  // calls of cuDevicePrimaryCtxRetain() minus releases
   bool used_by_runtime = false;
-  bool destroyed = false;  // whether a created context was destroyed
+  bool destroyed = false;  // whether destroy_context() destroyed the context
 };
 
 namespace kernkit::simulator::core {
@@ -33,8 +33,8 @@ enum class Needs {
 
 /// Initialises the driver's API, as cuInit() and each function of the runtime's API do.
 cudaError_t start_driver();
-/// Runs `work`, the body of the driver API function `function`, by call(). Returns an error if the
-/// state that the function needs is missing.
+/// Runs `work`, the body of the driver API function `function`, through call(). Returns an error if
+/// the state that the function requires is missing.
 cudaError_t call_driver(const char* function, Needs needs, ApiScope scope,
                         const std::function<cudaError_t()>& work);
 

@@ -25,8 +25,8 @@ cudaError_t check_pitches(const Rows& rows, cudaError_t error);
 cudaError_t copy_rows(void* to, const void* from, const Rows& rows, cudaMemcpyKind kind,
                       cudaStream_t stream);
 cudaError_t copy_rows_and_wait(void* to, const void* from, const Rows& rows, cudaMemcpyKind kind);
-/// Checks the arguments of copy_rows() without copying, for a call that checks all of its parts
-/// first. check_fill_of_rows() does the same for fill_elements().
+/// Checks the arguments of copy_rows() without copying, so that a copy of several slices can check
+/// all slices first. check_fill_of_rows() does the same for fill_elements().
 cudaError_t check_copy_of_rows(void* to, const void* from, const Rows& rows, cudaMemcpyKind kind,
                                cudaStream_t stream);
 cudaError_t check_fill_of_rows(void* to, const Rows& rows, cudaStream_t stream);

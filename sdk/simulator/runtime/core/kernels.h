@@ -21,8 +21,8 @@ cudaError_t read_kernel_parameter(const void* kernel, size_t index, size_t* offs
 cudaError_t read_blocks_per_sm(int* blocks, const void* kernel, int threads, size_t shared_memory);
 cudaError_t read_available_shared_memory(size_t* shared_memory, const void* kernel, int blocks,
                                          int threads);
-/// Stores how many clusters of the request's size are resident at the same time, if the blocks of a
-/// cluster may run on any multiprocessors; the grid has no effect.
+/// Stores the number of clusters of the request's size that are resident at the same time. The
+/// blocks of a cluster are assumed to run on any multiprocessors. The request's grid is ignored.
 cudaError_t read_active_clusters(int* clusters, const void* kernel, const LaunchRequest& request);
 /// Stores the maximum number of blocks in a cluster.
 cudaError_t read_largest_cluster(int* blocks, const void* kernel, const LaunchRequest& request);

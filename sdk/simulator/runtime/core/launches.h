@@ -22,11 +22,12 @@ struct LaunchRequest {
 /// The maximum number of blocks in a cluster of a device of compute capability 9.0 or later.
 constexpr size_t kMaxClusterSize = 8;
 
-/// Returns the number of threads or blocks in an extent.
+/// Returns the number of threads in a block of this size, or of blocks in a grid or cluster of this
+/// size.
 inline size_t volume(dim3 size) { return size_t{size.x} * size.y * size.z; }
 
-/// Applies an attribute of a launch. Both APIs have the same numbers and values of attributes;
-/// other attributes are hints without effect.
+/// Applies an attribute of a launch. The runtime's and the driver's API use the same numbers and
+/// values. Attributes that are not listed here are hints without effect.
 template <class Value>
 void apply_attribute(int number, const Value& value, LaunchRequest* request) {
   switch (number) {

@@ -16,7 +16,7 @@ using LogFunction = void (*)(void* data, int level, char* message, size_t length
 struct LogReceiver;
 
 /// Registers a function for all later reports, and stores the registration in *receiver unless
-/// `receiver` is null. The function is called within the API call that fails, and may not call
+/// `receiver` is null. The function is called during the API call that fails, and must not call
 /// CUDA.
 cudaError_t add_log_receiver(LogFunction function, void* data, LogReceiver** receiver);
 cudaError_t remove_log_receiver(LogReceiver* receiver);
