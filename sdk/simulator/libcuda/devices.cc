@@ -14,8 +14,8 @@
 namespace kernkit::simulator::driver {
 namespace {
 
-// Attributes without a counterpart in the runtime's API. Their features are unsupported: the value
-// is 0.
+// Attributes of the driver's API that the runtime's API lacks. The value of each attribute is 0,
+// since the simulator does not support the feature.
 constexpr CUdevice_attribute kAbsent[] = {
     CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_MEM_OPS_V1,
     CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS_V1,

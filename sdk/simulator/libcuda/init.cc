@@ -10,7 +10,7 @@
 
 namespace kernkit::simulator::driver {
 
-// Most errors have the same number in the runtime's and the driver's API.
+// The default is for errors with the same number in the runtime's and the driver's API.
 CUresult result_of(cudaError_t error) {
   switch (error) {
     case cudaErrorInvalidConfiguration:
@@ -55,8 +55,8 @@ KERNKIT_DRIVER_SYMBOLS(KERNKIT_DECLARE)
 namespace kernkit::simulator::driver {
 namespace {
 
-// Returns the function `name` for a program compiled for version `version` of CUDA; null if there
-// is none. Stores in *is_later whether only later versions have the function.
+// Returns the function `name` for a program compiled for version `version` of CUDA; null if no such
+// function exists. Stores in *is_later whether only later versions have the function.
 void* find_entry_point(const char* name, int version, bool* is_later) {
 #define KERNKIT_ROW(name, version, symbol) \
   {#name, version, reinterpret_cast<void*>(kernkit_address_of_##symbol)},
@@ -157,7 +157,7 @@ CUresult cuGetProcAddress(const char* name, void** function, int version, cuuint
   const CUresult result = cuGetProcAddress_v2(name, function, version, flags, nullptr);
   return result == CUDA_SUCCESS && *function == nullptr ? CUDA_ERROR_NOT_FOUND : result;
 }
-// CUDA has undocumented tables of functions. The simulator has none.
+// NVIDIA's driver returns undocumented tables of functions. The simulator provides no table.
 CUresult cuGetExportTable(const void** table, const CUuuid*) {
   if (table != nullptr) *table = nullptr;
   return CUDA_ERROR_NOT_FOUND;

@@ -10,8 +10,8 @@ namespace {
 
 constexpr int kInternalError = 11;  // NVRTC_ERROR_INTERNAL_ERROR
 
-// Returns the function of NVRTC itself, from a library that the program links or has loaded; null
-// without NVRTC.
+// Returns NVRTC's own function `name`, from a library that the program links or has loaded; null if
+// NVRTC is not loaded.
 template <class Function>
 Function* function_of_nvrtc(const char* name) {
   void* found = dlsym(RTLD_NEXT, name);

@@ -19,11 +19,12 @@ CUresult wait_after(CUresult result) {
 
 using namespace kernkit::simulator::driver;  // NOLINT(build/namespaces): these are its functions
 
-// Defines a function with a suffix: `call` calls the function without the suffix.
+// Defines an API function with the suffix _ptds or _ptsz, which uses the thread's default stream.
+// `call` calls the function without the suffix.
 #define KERNKIT_OWN_STREAM(name, parameters, call) \
   CUresult name parameters { return call; }
-// Defines a synchronous function: `call` calls the asynchronous function; the synchronous function
-// then waits for the thread's default stream.
+// Defines a synchronous API function with such a suffix: `call` calls the asynchronous function,
+// and the defined function then waits for the thread's default stream.
 #define KERNKIT_OWN_STREAM_AND_WAIT(name, parameters, call) \
   CUresult name parameters { return wait_after(call); }
 

@@ -152,7 +152,7 @@ CUresult cuStreamGetCaptureInfo_v3(CUstream stream, CUstreamCaptureStatus* statu
                                    CUgraph* graph, const CUgraphNode** nodes,
                                    const CUgraphEdgeData** edges, size_t* count) {
   return call("cuStreamGetCaptureInfo", ApiScope::kHost, [&] {
-    // cuuint64_t may be unsigned long, which has the same size.
+    // cuuint64_t may be unsigned long, which has the size of unsigned long long.
     auto* const number = reinterpret_cast<unsigned long long*>(id);
     return core::read_capture(stream, reinterpret_cast<cudaStreamCaptureStatus*>(status),
                               {number, graph, nodes, reinterpret_cast<const void**>(edges), count});

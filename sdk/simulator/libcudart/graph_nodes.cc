@@ -186,7 +186,8 @@ cudaError_t core::add_free_node(const NodePosition& position, void* memory) {
   if (!graph_exists(position.graph)) return cudaErrorInvalidValue;
   for (const GraphNode& node : position.graph->nodes) {
     if (memory != nullptr && node.frees == memory) {
-      return reject_argument("dptr: memory that the graph frees already");
+      return reject_argument(
+          "dptr: the graph already frees this memory; use one free node for each allocation");
     }
   }
   const Allocation* allocation = allocation_of(memory);

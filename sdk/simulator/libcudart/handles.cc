@@ -13,8 +13,9 @@ struct CUfunc_st;  // type to which cudaFunction_t and CUfunction point
 namespace kernkit::simulator {
 namespace {
 
-// Type of cuGetProcAddress_v2(). driver_search() returns the function of libcuda.so.1 if that
-// library is loaded, otherwise of any library of the program; null if no library has the function.
+// Type of cuGetProcAddress_v2(). driver_search() returns cuGetProcAddress_v2() of libcuda.so.1 if
+// that library is loaded, otherwise of any library of the program; null if no library defines the
+// function.
 using FindFunction = int (*)(const char* name, void** function, int version,
                              unsigned long long flags, int* status);
 FindFunction driver_search() {

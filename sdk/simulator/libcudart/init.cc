@@ -25,7 +25,7 @@ void start_runtime() {
   device.shared_memory_per_block_opt_in =
       specification_of(device.compute_capability).shared_memory_per_block_opt_in();
   device.memory = size_t{1} << 36;
-  // Never destroyed, since the program may call CUDA until the process ends.
+  // The runtime is never destroyed, since the program may call CUDA until the process ends.
   auto* runtime = new CudaRuntime(std::vector<CudaDevice>(number_of("KERNKIT_DEVICES", 1), device));
   runtime->run_kernels(true);
   runtime->set_seed(number_of("KERNKIT_SEED", 0));

@@ -17,9 +17,9 @@ namespace kernkit::simulator::core {
 cudaError_t find_default_pool(MemoryPool** pool, int device);
 cudaError_t find_current_pool(MemoryPool** pool, int device);
 cudaError_t set_current_pool(int device, MemoryPool* pool);
-/// The same functions for a location and an allocation type, a value of cudaMemAllocationType. Only
-/// pinned memory of a device has pools; for other memory, the functions return
-/// cudaErrorNotSupported.
+/// The following functions find or set a pool by a location and an allocation type, a value of
+/// cudaMemAllocationType. Only pinned memory of a device has pools; for other memory, the functions
+/// return cudaErrorNotSupported.
 cudaError_t find_default_pool(MemoryPool** pool, const MemLocation* location, int allocation_type);
 cudaError_t find_current_pool(MemoryPool** pool, const MemLocation* location, int allocation_type);
 cudaError_t set_current_pool(const MemLocation* location, int allocation_type, MemoryPool* pool);

@@ -47,11 +47,12 @@ constexpr size_t kJumpSize = sizeof(kJump) + sizeof(void*);
 
 // The prefix of the names of internal functions in NVIDIA's static runtime.
 constexpr const char* kInternal = "libcudart_static_";
-// A function of CUDA 12 and earlier that CUDA 13 lacks. A runtime with the function is too old.
+// A function of CUDA 12 and earlier that CUDA 13 lacks. A static runtime with this function is too
+// old to be replaced.
 constexpr const char* kRemoved = "cudaThreadSynchronize";
 // Prefix of the symbol of the table that kernkit_add_library() adds to a library; CUDA's version
-// follows. For each function, the table has the distance of the function from the table (int32_t),
-// and the zero-terminated name. A distance of 0 ends the table.
+// follows. The table stores, for each function, the function's address minus the table's address
+// (int32_t) and the zero-terminated name. A difference of 0 ends the table.
 constexpr const char* kTable = "kernkit_static_runtime_";
 constexpr const char* kVersion = "13";
 
@@ -65,7 +66,7 @@ constexpr const char* kOld =
     "only the runtime of CUDA 13: compile it with CUDA 13";
 constexpr const char* kLinked = "the CUDA runtime is linked into it statically, and ";
 constexpr const char* kStripped =
-    "its symbol table is stripped, so that its kernels do not run: build it without strip and "
+    "its symbol table is stripped, so its kernels do not run: build it without strip and "
     "without the linker's option -s, or ";
 
 struct StaticRuntime {
@@ -175,7 +176,8 @@ void redirect(const dl_phdr_info& module, const StaticRuntime& runtime) {
   }
 }
 
-// Returns whether a file is a library of NVIDIA, whose static runtime cannot be replaced.
+// Returns whether a file is one of NVIDIA's libraries. Their stripped static runtimes cannot be
+// replaced, and are not reported.
 bool is_of_nvidia(const std::string& path) {
   const std::string name = path.substr(path.rfind('/') + 1);
   const auto starts = [&](const char* with) { return name.rfind(with, 0) == 0; };
@@ -192,8 +194,9 @@ bool has_ptx(const dl_phdr_info& module, const ElfW(Shdr) & section) {
   return false;
 }
 
-// Redirects the static runtime of a module whose symbol table does not name the runtime's
-// functions, if the module has the table of kernkit_add_library(). `is_stripped`: the module has no
+// Handles a module whose symbol table is missing or does not name the static runtime's functions.
+// If the module contains the table of kernkit_add_library(), redirects the static runtime;
+// otherwise reports a static runtime that cannot be replaced. `is_stripped`: the module has no
 // symbol table.
 void redirect_by_table(const dl_phdr_info& module, const ModuleFile& file, bool is_stripped) {
   const ElfW(Shdr)* fat_binaries = file.section(".nvFatBinSegment");

@@ -10,7 +10,7 @@ struct StreamProperties {
   unsigned flags;
   int priority;
   int device;
-  unsigned long long id;  // 1: legacy stream; 2: a thread's default stream; larger: others
+  unsigned long long id;  // 1: legacy stream; 2: per-thread default stream; above 2: other
 };
 cudaError_t read_stream(cudaStream_t stream, StreamProperties* properties);
 

@@ -12,8 +12,8 @@
 namespace kernkit::simulator {
 namespace {
 
-// Advice for programs that call an unsupported function. The first entry of kAdvice whose `part`
-// occurs in the function's name has the advice for the function.
+// Advice for programs that call an unsupported function. The advice for a function is the first
+// entry of kAdvice whose `part` occurs in the function's name.
 struct Advice {
   const char *part, *text;
 };
