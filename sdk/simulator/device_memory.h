@@ -7,7 +7,7 @@
 
 namespace kernkit::simulator {
 
-/// The addresses of the process in [begin, end); empty by default.
+/// The range [begin, end) of addresses in this process; empty by default.
 struct Range {
   uint64_t begin = 1,  ///< first address
       end = 0;         ///< address past the last byte

@@ -101,7 +101,7 @@ void register_executor(KernelExecutor* executor);
 /// Returns the executor for kernels compiled by the C++ compiler.
 KernelExecutor* fiber_executor();
 
-// Functions of the runtime for executors.
+// Executors call the following functions of the runtime.
 
 /// The current device of the calling thread, and the generation of the runtime.
 struct ExecutionContext {
@@ -110,8 +110,8 @@ struct ExecutionContext {
   unsigned long generation;  ///< generation of the runtime; each reset starts a new generation
 };
 /// Returns whether a device of compute capability `device` runs machine code for one of the
-/// capabilities `machine_code`. A device runs machine code whose capability has the device's major
-/// version, and a minor version that is at most the device's.
+/// capabilities `machine_code`. Machine code for capability X.Y runs on a device of the same major
+/// version X and a minor version of at least Y.
 bool runs_machine_code(const std::vector<int>& machine_code, int device);
 /// Returns the compute capability of the PTX that a device of compute capability `device` executes:
 /// the highest capability in `ptx` that is at most `device`. If there is none, but the device runs

@@ -25,8 +25,8 @@ enum class OrderStep {
 };
 /// Ignores a step. This function is the value of RuntimeHooks::order while no tool is in use.
 inline void ignore_order(OrderStep, const void*) {}
-/// What happens to a range of device memory. kBegins and kEnds occur when a stream reaches the
-/// allocation or the free.
+/// Event of a range of device memory. kBegins and kEnds occur when a stream reaches the allocation
+/// or the free.
 enum class MemoryStep {
   kAllocated,  ///< a call allocated the bytes
   kFreed,      ///< the bytes are no longer allocated
@@ -42,8 +42,8 @@ inline void ignore_memory(MemoryStep, const void*, size_t, const void*) {}
 /// Functions that the runtime calls; a tool replaces the functions that it needs.
 struct RuntimeHooks {
   /// Called for each step, in the thread of the actor. `object` is the acquired, released or
-  /// forgotten object, or the queue of kBegins (null for work outside the queue's order); otherwise
-  /// null.
+  /// forgotten object; for kBegins, the queue, or null if the work is not ordered with the queue's
+  /// other work; otherwise null.
   void (*order)(OrderStep step, const void* object) = ignore_order;
   /// Called for each step that concerns the `bytes` bytes at `at`. `from` is the source of a copy;
   /// otherwise null.
@@ -79,8 +79,8 @@ struct CopiedBytes {
 struct IssuedCopy {
   uint64_t number;  // number of the copy among the copies of the issuing block
   int lane;
-  bool in_group;      // whether a bulk group of the thread completes the copy, instead of mbarriers
-  bool is_generic;    // whether the copy is by the generic proxy: st.async, red.async
+  bool in_group;      // whether the copy completes in a bulk group instead of at mbarriers
+  bool is_generic;    // whether the copy uses the generic proxy: st.async, red.async
   uint32_t mbarrier;  // offset of the mbarriers in shared memory [bytes]
   std::vector<CopiedBytes> bytes;
 };
@@ -99,19 +99,19 @@ class BlockHooks {
   virtual ~BlockHooks() = default;
   /// Called when a block starts.
   virtual void starts() {}
-  /// Called before an operation; the warp's mask has the lanes that execute the operation.
+  /// Called before an operation; the warp's mask contains the lanes that execute the operation.
   virtual void before(Warp& /*warp*/, const Operation& /*operation*/) {}
-  /// Called after an operation. The warp's mask has the lanes that executed the operation, without
-  /// the lanes whose invalid accesses were skipped.
+  /// Called after an operation. The warp's mask contains the lanes that executed the operation,
+  /// except lanes whose invalid accesses were skipped.
   virtual void after(Warp& /*warp*/, const Operation& /*operation*/) {}
   /// Called in place of after() if the accesses of all lanes were skipped.
   virtual void leaves_out(Warp& /*warp*/, const Operation& /*operation*/) {}
-  /// Called before a control-flow operation, which the lanes of the mask `lanes` execute.
+  /// Called before the lanes in the mask `lanes` execute a control-flow operation.
   virtual void decides(Warp& /*warp*/, const Operation& /*operation*/, uint32_t /*lanes*/) {}
   /// Called when lanes of a warp have synchronised at __syncwarp().
   virtual void synchronises(const Warp& /*warp*/, uint32_t /*lanes*/) {}
-  /// Called when lanes of a warp have arrived at a barrier. `only`: the lanes do not wait for the
-  /// barrier.
+  /// Called when lanes of a warp have arrived at a barrier. `only`: whether the lanes continue
+  /// without a wait, as after bar.arrive.
   virtual void arrives(const Warp& /*warp*/, uint32_t /*barrier*/, bool /*only*/) {}
   /// Called when lanes of a warp have arrived at barrier.cluster. `releases`: false for an arrival
   /// with `.relaxed`.
@@ -124,8 +124,8 @@ class BlockHooks {
   /// of shared memory. `from` is the source address in global memory; 0 for any other source, whose
   /// bytes count as initialised.
   virtual void copied_into_shared(uint32_t /*at*/, uint32_t /*bytes*/, uint64_t /*from*/) {}
-  /// Called when a bulk copy, which a lane issued, stored `bytes` bytes of shared memory at `at` in
-  /// global memory.
+  /// Called when a bulk copy that `lane` issued has stored `bytes` bytes from offset `from` of
+  /// shared memory at address `at` of global memory.
   virtual void copied_into_global(const Warp& /*warp*/, int /*lane*/,
                                   const Operation& /*operation*/, uint64_t /*at*/,
                                   uint32_t /*bytes*/, uint32_t /*from*/) {}
@@ -186,8 +186,8 @@ class Tools {
   /// Returns the number of a launch by the host: 1 for the first call. Runs of a graph share the
   /// number of the call that made the node. Called in the launching thread.
   virtual uint64_t number_launch() = 0;
-  /// Returns the hooks for a launch, whose instrumented kernel then runs; null if no tool is
-  /// active.
+  /// Returns the hooks for a launch, which then runs the instrumented kernel. Returns null if no
+  /// tool is active.
   virtual std::unique_ptr<LaunchHooks> begin(const LaunchStart& launch,
                                              const std::shared_ptr<void>& work_clock) = 0;
   /// Called when a launch of `kernel` has ended. `sentence` describes a fault, or is "" without a

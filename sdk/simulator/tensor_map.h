@@ -11,8 +11,9 @@ struct TensorMap {
   static constexpr uint32_t kMagic = 0x4b4b544d;
   static constexpr int kMostDimensions = 5;
   static constexpr uint8_t kZeros = 0, kNans = 1;  // values of CUtensorMapFloatOOBfill
-  // Every 16 bits of an element outside of the tensor with kNans. NVIDIA's documentation leaves the
-  // bits open; these are a NaN of float16, bfloat16, float32, tf32 and float64.
+  // Value of every 16 bits of an element outside of the tensor if the fill mode is kNans. NVIDIA's
+  // documentation does not specify the bits; this repeated value is a NaN in float16, bfloat16,
+  // float32, tf32 and float64.
   static constexpr uint16_t kNanBits = 0x7ff7;
 
   uint32_t magic = kMagic;
@@ -20,8 +21,8 @@ struct TensorMap {
   uint8_t dimensions = 0;  // number of dimensions
   uint8_t swizzle = 0;     // 0: no swizzle; 1, 2, 3: swizzle of 32, 64, 128 bytes
   uint8_t element_bytes = 0;
-  // Unused: with drivers of CUDA 13.1 and earlier, CUTLASS clears a bit in this second 64-bit word
-  // of the maps of small tensors.
+  // Padding of the second 64-bit word. The word must not hold data: in maps of small tensors,
+  // CUTLASS clears a bit of the word if the driver's version is 13.1 or earlier.
   uint64_t unused = 0;
   uint64_t address = 0;
   uint64_t sizes[kMostDimensions] = {};  // sizes of the tensor [elements]
@@ -36,14 +37,16 @@ struct TensorMap {
   uint32_t elements(int dimension) const {
     return (uint32_t{box[dimension]} + steps[dimension] - 1) / steps[dimension];
   }
-  /// Returns whether elements are floating-point numbers, which kNans requires.
+  /// Returns whether elements are floating-point numbers. The fill mode kNans requires
+  /// floating-point elements.
   bool has_floats() const { return is_float(type); }
   /// Returns whether a value of CUtensorMapDataType is a floating-point type: FLOAT16 to
   /// TFLOAT32_FTZ.
   static constexpr bool is_float(uint32_t type) { return type >= 6 && type <= 12; }
   /// Returns whether a load rounds elements to tf32: TFLOAT32 and TFLOAT32_FTZ.
   bool rounds_to_tf32() const { return type == 11 || type == 12; }
-  /// Returns whether every field has a value that a copy needs.
+  /// Returns whether the sizes, box and traversal strides of all dimensions are set, as a copy
+  /// requires.
   bool is_complete() const {
     bool complete = true;
     for (int d = 0; d < dimensions; ++d) {

@@ -43,7 +43,8 @@ ModuleFile::ModuleFile(const dl_phdr_info& module) {
     const auto size = static_cast<size_t>(status.st_size);
     void* memory = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
     if (memory != MAP_FAILED) {
-      // Memory previously at these addresses may have been poisoned.
+      // Memory that was previously mapped at these addresses may have been poisoned, so the mapping
+      // is made accessible.
       limit_allocation(memory, size, size);
       bytes_ = static_cast<const unsigned char*>(memory);
       size_ = size;

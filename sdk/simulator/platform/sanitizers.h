@@ -84,7 +84,8 @@ struct RaceIgnored {
   RaceIgnored() { race_ignore(true); }
   ~RaceIgnored() { race_ignore(false); }
 };
-/// Suspends RaceIgnored during the object's lifetime, for accesses of a device such as copies.
+/// Suspends RaceIgnored during the object's lifetime: the race detector observes accesses again.
+/// Used for accesses of a device, such as copies.
 struct RaceObserved {
   RaceObserved() { race_ignore(false); }
   ~RaceObserved() { race_ignore(true); }

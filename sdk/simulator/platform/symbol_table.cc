@@ -8,7 +8,8 @@
 namespace kernkit::simulator {
 namespace {
 
-// Finds the module whose code contains an address. Returns false if no module's code does.
+// Finds the module whose code contains an address. Returns false if no module's code contains the
+// address.
 bool find_code(const void* address, dl_phdr_info* module) {
   if (!find_module(address, module)) return false;
   const ElfW(Phdr)* part = segment_at(*module, address);

@@ -11,8 +11,8 @@
 namespace kernkit::simulator {
 
 /// A counter of steps by which a kernel makes progress. Any OS thread may read the counter. Steps
-/// that several OS threads add at the same time may be counted once, which does no harm: only
-/// changes of the counter matter.
+/// that several OS threads add at the same time may be counted once, which is harmless: only
+/// whether the counter changes is used.
 class Progress {
  public:
   void add() {
@@ -29,8 +29,8 @@ inline Progress threads_passed;
 /// memory.
 inline Progress steps_passed;
 
-/// The factor by which the time limit is longer for threads that synchronise but do not end: they
-/// may be in an endless loop.
+/// Factor of the time limit for threads that synchronise but neither start nor end: such threads
+/// may be in an endless loop or merely in a long loop.
 inline constexpr double kCircles = 15;
 
 /// Measures the time since a counter last changed, for a caller that queries the timer often. At

@@ -19,7 +19,8 @@
 #define __constant__
 #define __managed__
 #define __grid_constant__
-// always_inline is not used, since g++ rejects calls through an unresolved address.
+// Not always_inline, since g++ rejects calls of an always_inline function through an address that
+// is unknown at compile time.
 #define __forceinline__ inline
 #define __launch_bounds__(...)
 #define __cluster_dims__(...)
@@ -37,8 +38,8 @@ namespace kernkit::simulator {
 
 /// Calls a kernel, as one CUDA thread, with the arguments at the given addresses.
 using CudaInvoke = void (*)(const void* kernel, void** arguments);
-/// Describes a kernel that was compiled as C++: `invoke` calls the kernel, and `sizes` has the
-/// sizes of its `count` arguments [bytes].
+/// Describes a kernel that was compiled as C++: `invoke` calls the kernel, and `sizes` is an array
+/// of the sizes of the kernel's `count` arguments [bytes].
 void describe_kernel(const void* kernel, CudaInvoke invoke, const size_t* sizes, size_t count);
 
 template <class... Params, size_t... I>
@@ -57,12 +58,13 @@ const void* described(void (*kernel)(Params...)) {
   describe_kernel(address, invoke, kSizes, sizeof...(Params));
   return address;
 }
-/// Describes nothing, since an untyped address has no argument types.
+/// Returns the kernel without a description, since the argument types of an untyped address are
+/// unknown.
 inline const void* described(const void* kernel) { return kernel; }
 
 }  // namespace kernkit::simulator
 
-/// Overloads of launch functions for a kernel of any C++ type. The overloads describe the kernel
+/// Overloads of launch functions for a kernel of any C++ type. The overloads call describe_kernel()
 /// before the launch.
 template <class... Params, class... Arguments>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Params...),

@@ -15,7 +15,7 @@
 #define KERNKIT_MATH_2(name, expression) \
   inline float name(float x, float y) noexcept { return (expression); }
 
-// The functions are noexcept, because glibc declares some of the functions as noexcept.
+// The functions are noexcept to match glibc, which declares some of these names as noexcept.
 KERNKIT_MATH_1(__expf, expf(x))
 KERNKIT_MATH_1(__exp10f, powf(10.0f, x))
 KERNKIT_MATH_1(__logf, logf(x))

@@ -17,8 +17,8 @@ struct WarpValues {
   unsigned lanes;
 };
 /// Waits until every lane of `mask` that has not ended has called `function` with the same mask,
-/// and exchanges values. With `orders`, all lanes then see writes that the lanes made before the
-/// call.
+/// and exchanges values. If `orders` is true, writes of the lanes before the call are visible to
+/// all lanes after the call.
 void sync_warp(const char* function, unsigned mask, uint64_t value, bool orders, WarpValues* out);
 
 /// Returns the lane of this thread in its warp; 0 outside a kernel.
@@ -34,7 +34,7 @@ unsigned
 lanes_here(const char* function, int line);
 /// Called by operations that a waiting loop may contain: lets other threads run.
 void spin();
-/// Called after a change of memory for which other threads may wait.
+/// Called after a change of memory that may end the wait of other threads.
 void step();
 /// A memory fence: orders the memory accesses of all threads that call the function.
 void fence();

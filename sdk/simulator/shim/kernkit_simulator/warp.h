@@ -51,7 +51,7 @@ T unpack_lane(uint64_t bits) {
   return value;
 }
 
-/// Returns the value of lane `source`, or bytes 0xcd if the lane does not participate.
+/// Returns the value of lane `source`; a value of bytes 0xcd if the lane does not participate.
 template <class T>
 T value_of_lane(const WarpValues& values, unsigned source) {
   const bool is_active = (values.lanes >> source & 1) != 0;
@@ -116,7 +116,8 @@ T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32) {
   const auto values = kernkit::simulator::values_of_warp("__shfl_xor_sync", mask, value);
   const unsigned lane = kernkit::simulator::lane_id();
   const unsigned source = lane ^ static_cast<unsigned>(lane_mask);
-  // A source lane in a later part is out of range; a source lane in an earlier part is valid.
+  // `width` splits the warp into parts. A source lane in a later part is out of range; a source
+  // lane in an earlier part is valid.
   const unsigned last = lane | (static_cast<unsigned>(width) - 1);
   return source > last || source > 31 ? value
                                       : kernkit::simulator::value_of_lane<T>(values, source);
