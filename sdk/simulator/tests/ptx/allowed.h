@@ -13,8 +13,8 @@
 
 namespace kernkit::simulator {
 
-/// The largest error of an approximation if each source is 0 or has a magnitude in [least, most].
-/// For other sources every result is allowed.
+/// The maximum error of an approximation for sources that are 0 or have a magnitude in [least,
+/// most]. For other sources every result is allowed.
 struct Bound {
   double relative = 0, absolute = 0;
   double least = 0, most = std::numeric_limits<double>::infinity();

@@ -11,18 +11,19 @@
 namespace kernkit::simulator {
 namespace {
 
-/// Statements of PTX by number of their source line.
+/// PTX statements by the line number that the statement has in the .loc directives.
 using Lines = std::map<int, std::string>;
 
 const char* const kMemcheck = "memcheck";
-const char* const kRacecheck = "racecheck";                // at the level error
-const char* const kRacecheckAtWarn = "racecheck at warn";  // silent at the level error
+const char* const kRacecheck = "racecheck";                // reported at level error
+const char* const kRacecheckAtWarn = "racecheck at warn";  // reported at level warn only
 
-/// A mistake: the lines that replace lines of a correct program, and the report.
+/// A mistake that a tool must report: the lines that replace lines of a correct program, and the
+/// expected report.
 struct Mistake {
   const char* name;
   Lines lines;
-  const char* tool;    // the tool that reports the mistake, one of the names above
+  const char* tool;    // kMemcheck, kRacecheck or kRacecheckAtWarn
   std::string report;  // a part of the report
 };
 
@@ -118,7 +119,7 @@ const std::string kKeepOwn =
     "mul.wide.u32 %y0, %i, 4; add.u64 %y0, %c, %y0; st.global.u32 [%y0], %r1;";
 const std::string kNoCopyWait = "with no wait for the asynchronous copy between";
 
-// Two loads into one tile.
+// A program that loads a tile of shared memory twice by bulk copies.
 const Lines kLoads = {{10, kInit},
                       {11, kInitFence},
                       {12, kBarrier},
@@ -263,7 +264,7 @@ TEST_F(PtxAsyncMistakes, Loads) {
 const std::string kStoreOwn = "st.shared.u32 [%own], %i;";
 const std::string kCommit = "cp.async.bulk.commit_group;";
 
-// Two stores of one tile.
+// A program that stores a tile of shared memory twice by bulk copies.
 const Lines kStores = {{10, kStoreOwn},
                        {11, kFence},
                        {12, kBarrier},
@@ -352,7 +353,8 @@ TEST_F(PtxAsyncMistakes, Stores) {
       });
 }
 
-// The mbarriers %full and %empty of a stage of a ring.
+// Computes the addresses of the mbarriers %full and %empty of the current stage of a ring, and
+// %parity.
 const std::string kStage =
     "and.b32 %stage, %round, 1; shr.u32 %parity, %round, 1; and.b32 %parity, %parity, 1;\n"
     "mad.lo.u32 %full, %stage, 16, %b; add.u32 %empty, %full, 8;\n"
@@ -482,7 +484,8 @@ TEST_F(PtxAsyncMistakes, LappedWaiter) {
       64);
 }
 
-// A of 64 rows at %s and B of 8 columns at %s+2048, with 16 elements of 16 bits each.
+// Sets the descriptors %da and %db of the matrices A (64 rows, at %s) and B (8 columns, at
+// %s+2048). A row or column has 16 elements of 16 bits.
 const std::string kDescriptors =
     "shr.u32 %r2, %s, 4; cvt.u64.u32 %da, %r2; or.b64 %da, %da, 0x0000000800400000;\n"
     "add.u32 %r2, %r2, 128; cvt.u64.u32 %db, %r2; or.b64 %db, %db, 0x0000000800080000;\n"
@@ -576,8 +579,9 @@ TEST_F(PtxAsyncMistakes, ProductsWithAInRegisters) {
                    "wgmma.wait_group between"}});
 }
 
-// Two products whose registers the simulator must not share, although the first product is the last
-// use of its A and the second product is the first use of its sums.
+// Two products whose registers must not share storage in the simulator, although the first product
+// is the last use of its A and the second product is the first use of its sums: the products run
+// asynchronously.
 TEST_F(PtxAsyncMistakes, ProductsWithSumsThatAreNotRead) {
   Lines program = kProduct;
   program[9] = program[9].substr(0, program[9].find("mov.f32"));
@@ -651,8 +655,8 @@ TEST_F(PtxAsyncMistakes, FencesBeforeRelaxedArrivals) {
   check(fenced, {}, 32, kPair, 2);
 }
 
-// Block 0 publishes an element of global memory, with scope cluster, to the other block of its
-// cluster.
+// Block 0 stores an element of global memory and releases the store to the other block of its
+// cluster, with scope cluster.
 TEST_F(PtxAsyncMistakes, ScopeOfAClusterOnly) {
   const auto waiter = [](const std::string& block) {
     return "mov.u32 %r1, %ctaid.x;\nsetp.eq.u32 %p2, %r1, 0;\n@%p2 bra stores;\n"
@@ -683,7 +687,8 @@ TEST_F(PtxAsyncMistakes, ScopeOfAClusterOnly) {
         32, kPair, 4);
 }
 
-// Block 0 copies into both blocks; the blocks then release the tile to block 0.
+// Block 0 copies a tile into both blocks of the cluster by multicast; after reading the tile, the
+// blocks release it to block 0.
 const Lines kMulticast = {
     {10, kInit + "\n@%pt mbarrier.init.shared::cta.b64 [%b+8], 2;"},
     {11, kInitFence},

@@ -15,8 +15,8 @@ inline constexpr uint32_t kTile = 8192;  // shared memory of the tests [bytes]
 class PtxBulkCopies : public Ptx {
  protected:
   // Returns a kernel of 128 threads with 8192 bytes of shared memory at %s and an mbarrier at %b
-  // that expects one arrival. `a` and `b` are pointers to global memory, `map` is a tensor map. The
-  // part `one` runs in thread 0, `all` in all threads, after a barrier.
+  // that expects one arrival. `a` and `b` are pointers to global memory, `map` is a tensor map.
+  // Thread 0 runs `one`; after a barrier, all threads run `all`.
   static std::string text(const std::string& one, const std::string& all) {
     return ".file 1 \"/src/bulk.cu\"\n.visible .entry bulk(.param .u64 a, .param .u64 b, "
            ".param .align 64 .b8 map[128])\n{\n"
@@ -31,7 +31,7 @@ class PtxBulkCopies : public Ptx {
   }
   void run(const std::string& one, const std::string& all, void* a, void* b,
            const TensorDescription& map = {}, cudaError_t expected = cudaSuccess) {
-    // ptxas accepts tensormap.replace for targets with architecture-specific forms only.
+    // ptxas accepts tensormap.replace only for architecture-specific targets such as sm_90a.
     const bool is_specific = all.find("tensormap.replace") != std::string::npos;
     PtxModule module(text(one, all), is_specific ? "sm_90a" : "sm_90");
     struct alignas(64) Map {
@@ -127,7 +127,7 @@ inline std::string load_by_changed_map(const std::string& changes) {
          std::string(kWait) + copy_out();
 }
 
-// Instructions that replace the map by zeros, for load_by_changed_map().
+// Instructions for load_by_changed_map() that overwrite the tensor map with zeros.
 inline const std::string kNoMap = [] {
   std::string text = "mov.u64 %y3, 0;\n";
   for (int at = 0; at < 128; at += 8) {
@@ -136,8 +136,8 @@ inline const std::string kNoMap = [] {
   return text;
 }();
 // Returns instructions, for load_by_changed_map(), that store the fields of a map of 8 rows of 128
-// bytes at %a with a swizzle of 128 bytes. The elements have 16 bits or, with `of_bytes`, are
-// bytes, the element type of a map without elemtype.
+// bytes at %a with a swizzle of 128 bytes. The elements are 16-bit numbers. If `of_bytes` is true,
+// elemtype is not stored, and the elements are bytes.
 inline std::vector<std::string> fields_of_a_map(bool of_bytes) {
   std::vector<std::string> fields;
   const auto replace = [&](const std::string& field, const std::string& operands,

@@ -148,8 +148,9 @@ TEST_F(PtxBulkCopies, TensorLoads) {
   }
 }
 
-// Returns the tf32 number that is nearest to a finite float32 number. The differences of the bits
-// are proportional to the differences of the numbers.
+// Returns the tf32 number that is nearest to a finite float32 number. Compares the bits as
+// integers: between neighbouring tf32 numbers, the differences of the bits are proportional to the
+// differences of the numbers.
 uint32_t nearest_tf32(uint32_t bits) {
   const uint32_t below = bits & ~0x1fffu, above = below + 0x2000;
   const uint32_t to_below = bits - below, to_above = above - bits;
@@ -157,7 +158,8 @@ uint32_t nearest_tf32(uint32_t bits) {
   return (below >> 13) % 2 == 0 ? below : above;
 }
 
-// A load by a map of tf32 elements rounds float32 numbers; halves round to even.
+// A load with a tensor map of tf32 elements rounds float32 numbers to the nearest tf32 number, ties
+// to even.
 TEST_F(PtxBulkCopies, TensorLoadsRoundToTf32) {
   std::vector<uint32_t> numbers = {0x3f800000, 0x3f800fff, 0x3f801000, 0x3f801001,
                                    0x3f803000, 0xbf803000, 0xbf802fff, 0x7f7fffff,
@@ -181,7 +183,7 @@ TEST_F(PtxBulkCopies, TensorLoadsRoundToTf32) {
 }
 
 // Elements outside of the tensor are NaN in every floating-point format, also across the units of a
-// swizzle. NVIDIA's documentation leaves the bits of the NaN open.
+// swizzle. NVIDIA's documentation does not specify the bits of the NaN.
 TEST_F(PtxBulkCopies, TensorLoadsWithNans) {
   constexpr struct {
     int type;  // value of CUtensorMapDataType
@@ -241,7 +243,7 @@ TEST_F(PtxBulkCopies, TensorStores) {
         if (y >= 6 && x >= 16) {
           const auto offset = static_cast<uint32_t>((y - 6) * 128 + (x - 16) * 2);
           const uint32_t at = swizzle == 0 ? offset : offset ^ (offset / 128 % 8) * 16;
-          expected = at / 4 >> 16 * (at / 2 % 2) & 0xffff;  // words hold their indices
+          expected = at / 4 >> 16 * (at / 2 % 2) & 0xffff;  // fill() stored the index of each word
         }
         ASSERT_EQ(b[y * 64 + x], expected) << x << ' ' << y;
       }
@@ -274,7 +276,8 @@ TEST_F(PtxBulkCopies, PrefetchesHaveNoEffect) {
 TEST_F(PtxBulkCopies, AChangedTensorMap) {
   const std::vector<uint16_t> values = numbers(64 * 40);
   uint16_t *a = memory(values), *b = memory<uint16_t>(4096 + 64);
-  // The tensor moves by 1024 bytes, and has 4 rows at a distance of 256 bytes.
+  // The changed map describes a tensor that begins 1024 bytes later and has 4 rows with a stride of
+  // 256 bytes.
   run("",
       load_by_changed_map(
           "add.u64 %y3, %a, 1024;\n"
@@ -323,7 +326,8 @@ TEST_P(PtxMapOfAKernel, HasTheStoredFields) {
     }
   }
 }
-// A map of zeros has one dimension (rank field 0): Triton's kernels do not store a rank of zero.
+// In a map of zeros, the rank field 0 means one dimension. Triton's kernels rely on this and do not
+// store a rank of 0.
 TEST_F(PtxBulkCopies, AMapWithoutRank) {
   const std::vector<uint16_t> values = numbers(64);
   uint16_t *a = memory(values), *b = memory<uint16_t>(4096 + 64);

@@ -11,7 +11,7 @@ namespace {
 
 class PtxBulkCopyOrder : public PtxBulkCopies {};
 
-// Before the wait, shared memory has its old content.
+// A load before the wait reads the old content of shared memory.
 TEST_F(PtxBulkCopyOrder, ALoadCompletesLate) {
   uint32_t *a = memory(std::vector<uint32_t>(2048, 9)), *b = memory<uint32_t>(2048);
   run("mbarrier.arrive.expect_tx.shared.b64 _, [%b], 8192;\n"
@@ -23,8 +23,8 @@ TEST_F(PtxBulkCopyOrder, ALoadCompletesLate) {
   EXPECT_EQ(b[1], 9u);
 }
 
-// With a seed, copies complete at different times: some seeds show a missing wait, and every seed
-// computes the result of a program with the wait.
+// With a seed, copies complete at different times: without the wait, some seeds give a wrong
+// result; with the wait, every seed gives the correct result.
 TEST_F(PtxBulkCopyOrder, SeedsVaryTheCompletion) {
   const auto first_words = [&](const std::string& wait) {
     std::set<uint32_t> words;
@@ -114,12 +114,13 @@ TEST_F(PtxBulkCopyFaults, DimensionsOfATensorMap) {
 TEST_F(PtxBulkCopyFaults, AnotherObjectThanATensorMap) {
   uint16_t* a = memory<uint16_t>(64 * 8);
   TensorDescription unknown = map_of(a, {64, 8}, {8, 8});
-  unknown.dimensions = 0;  // zeros instead of a tensor map
+  unknown.dimensions = 0;  // encode() then writes zeros
   EXPECT_EQ(report(load_text(2, {0, 0}, 16), a, unknown),
             "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes: the "
             "tensor map was not encoded by cuTensorMapEncodeTiled() (bulk.cu:20)");
 }
-// Integers have no NaN. cuTensorMapEncodeTiled() rejects such a map; a kernel can write the map.
+// A tensor map that fills integers with NaN. cuTensorMapEncodeTiled() rejects this combination, but
+// a kernel can write such a map.
 TEST_F(PtxBulkCopyFaults, NansForIntegers) {
   uint16_t* a = memory<uint16_t>(64 * 40);
   TensorDescription map = map_of(a, {64, 40}, {8, 1});
@@ -129,7 +130,7 @@ TEST_F(PtxBulkCopyFaults, NansForIntegers) {
             "tensor map fills elements out of bounds with NaN, and its elements are integers; "
             "expected fill_mode 0 or a floating-point elemtype (bulk.cu:20)");
 }
-// A kernel writes a tensor map without one of its fields.
+// A kernel writes a tensor map but omits one field. The use of the map must be reported.
 TEST_F(PtxBulkCopyFaults, AMapOfAKernelLacksAField) {
   const std::string copy =
       "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes: the "
@@ -226,13 +227,13 @@ TEST_F(PtxBulkCopyFaults, InitcheckFollowsReductions) {
   EXPECT_EQ(uses("cp.async.bulk.global.shared::cta.bulk_group", false), std::vector<std::string>{});
 }
 
-// Uninitialised elements of A or B make a row or a column of D uninitialised, and also the bytes to
-// which this row or column is copied.
+// An uninitialised element of A makes a row of D uninitialised, an uninitialised element of B a
+// column of D. Copies of this row or column are uninitialised too.
 class PtxAsyncInit : public PtxBulkCopies {
  protected:
-  // Returns the uses of uninitialised bits by a product, whose result D is copied to `b`. A is in
-  // the first 2048 bytes of shared memory, B in the following 256 bytes. `store` runs after A and B
-  // have been filled with zeros.
+  // Returns the reported uses of uninitialised bits in a kernel that computes a product by wgmma
+  // and copies the result D to `b`. A is in the first 2048 bytes of shared memory, B in the
+  // following 256 bytes. `store` runs after A and B have been filled with zeros.
   static std::string uses(const std::string& store, const std::string& scale = "1") {
     const std::string body =
         ".file 1 \"/src/init.cu\"\n.visible .entry init(.param .u64 b)\n{\n"

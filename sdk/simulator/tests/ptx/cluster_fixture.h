@@ -47,7 +47,7 @@ class PtxClusters : public Ptx {
   }
 };
 
-/// Instructions with which all threads of the cluster wait for each other.
+/// Instructions that synchronise all threads of the cluster.
 inline const char* const kSynchronise =
     "barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;\n";
 

@@ -243,9 +243,9 @@ TEST_F(PtxClusters, AsynchronousReductions) {
     for (uint32_t i = 0; i < 32; ++i) all ^= i + 5;
     return all;
   }());
-  // The limits of the lanes are 5 to 36, and the start is above all limits. The first increment
-  // stores 0; a later increment adds 1 or stores 0. A decrement stores the lane's limit or
-  // subtracts 1.
+  // The operands of the lanes are the limits 5 to 36; the initial value 40 is above all limits. The
+  // order of the lanes is not specified: the first increment stores 0, and a later increment adds 1
+  // or stores 0. A decrement stores the lane's limit or subtracts 1.
   EXPECT_LE(reduced("inc.u32", 40), 32u);
   EXPECT_LE(reduced("dec.u32", 40), 36u);
 }

@@ -8,8 +8,8 @@
 namespace kernkit::simulator {
 namespace {
 
-// decoded() and encoded() return the same results as the slow functions that follow the definition
-// of a format.
+// decoded() and encoded() return the same results as decoded_by_definition() and
+// encoded_by_definition(), which are slower.
 TEST(FloatFormats, QuickOnesFollowTheDefinition) {
   std::mt19937_64 random(3);
   for (const int e : {4, 5, 8}) {
@@ -38,7 +38,7 @@ TEST(FloatFormats, QuickOnesFollowTheDefinition) {
 
 class PtxConvert : public Instruction {
  protected:
-  // Checks an instruction with one source for every 16-bit value.
+  // Checks an instruction with one source, for every 16-bit value of the source.
   void check_each(const std::string& text, const std::vector<std::string>& types,
                   const Reference& reference) {
     std::vector<uint64_t> sources[3];
@@ -69,7 +69,7 @@ TEST_F(PtxConvert, ToTensorFloats) {
   check("cvt.rz.tf32.f32 %d, %a", types, [](uint64_t a, uint64_t, uint64_t) {
     return tf32_bits(a, [](double x) { return std::trunc(x); });
   });
-  // Every value of the dropped bits, for an even and for an odd last kept bit.
+  // Sources with all values of the bits that the conversion drops. The last kept bit is 0 or 1.
   std::vector<uint64_t> sources[3];
   for (uint64_t i = 0; i < 32768; ++i) sources[0].push_back(0x40490000 + i);
   sources[1] = sources[2] = sources[0];
@@ -98,8 +98,8 @@ TEST_F(PtxConvert, BetweenFloats) {
     return encoded(x, 5, 10);
   };
   check("cvt.rn.f16.f64 %d, %a", {"f16", "f64"}, f16_of_f64);
-  // 1 + 2^-11 + 2^-40 and its negative, which an intermediate rounding to float would turn into
-  // ties.
+  // 1 + 2^-11 + 2^-40 and its negative. An intermediate rounding to float would drop 2^-40 and
+  // leave a tie.
   std::vector<uint64_t> sources[3];
   for (auto& each : sources) each = {0x3FF0020000001000, 0xBFF0020000001000};
   check("cvt.rn.f16.f64 %d, %a", {"f16", "f64"}, f16_of_f64, sources);
@@ -110,8 +110,8 @@ TEST_F(PtxConvert, BetweenFloats) {
   });
 }
 
-// Returns x, rounded in a direction to a number of the format: the nearest number, or a neighbour
-// of the nearest number.
+// Returns x, rounded in direction `how` to a number of the format with e exponent bits and m
+// mantissa bits. The result is the nearest number or a neighbour of the nearest number.
 uint64_t directed(double x, char how, int e, int m) {
   const uint64_t nearest = encoded(x, e, m);
   const double value = decoded(nearest, e, m);
@@ -149,8 +149,8 @@ TEST_F(PtxConvert, DirectedRoundingsOf16Bits) {
       check_each(text("s16"), {type, "s16"}, [&](uint64_t a, uint64_t, uint64_t) {
         return round(static_cast<double>(static_cast<int16_t>(a)));
       });
-      // The double's last bit is set if lower bits are dropped, so that the second rounding is
-      // correct.
+      // Converts to double with round-to-odd: if bits are dropped, the last bit is set, so that the
+      // following rounding to the format is correct.
       const auto wide = [&](bool negative, uint64_t magnitude) {
         const int more = magnitude >> 53 != 0 ? 11 - __builtin_clzll(magnitude) : 0;
         const bool inexact = (magnitude & ((uint64_t{1} << more) - 1)) != 0;
@@ -234,7 +234,7 @@ TEST_F(PtxConvert, DirectedRoundingsToDouble) {
     for (const bool is_signed : {true, false}) {
       check("cvt." + how + ".f64." + (is_signed ? "s64" : "u64") + " %d, %a",
             {"f64", is_signed ? "s64" : "u64"}, [=](uint64_t a, uint64_t, uint64_t) {
-              // long double has 64 bits of mantissa.
+              // The 64-bit mantissa of long double holds every 64-bit integer.
               const long double x = is_signed ? static_cast<long double>(static_cast<int64_t>(a))
                                               : static_cast<long double>(a);
               auto d = static_cast<double>(x);
@@ -339,8 +339,8 @@ TEST_F(PtxConvert, ArithmeticOf16Bits) {
   };
   check_format("f16", 5, 10);
   check_format("bf16", 8, 7);
-  // A sum whose exact value needs more than the 64 bits of long double would be rounded twice. None
-  // of these sums does.
+  // The reference computes in long double. The exact value of each of these sums fits into 64 bits
+  // of mantissa, so the reference rounds only once.
   check("fma.rn.f16 %d, %a, %b, %c", {"f16", "f16", "f16", "f16"},
         [](uint64_t a, uint64_t b, uint64_t c) {
           return encoded(static_cast<long double>(f16(a)) * f16(b) + f16(c), 5, 10);

@@ -10,7 +10,8 @@ namespace {
 
 class PtxCounters : public Ptx {
  protected:
-  // Returns the counters of a kernel whose thread i has i in %i and the address of x in %x.
+  // Returns the counters of a kernel in which %i is the number of the thread and %x is the address
+  // of x.
   KernelCounters count(const std::string& body, void* x, dim3 grid = 1, dim3 block = 32) {
     PtxModule module(
         ".file 1 \"/src/counted.cu\"\n.visible .entry counted(.param .u64 x)\n{\n"
@@ -127,7 +128,7 @@ TEST_F(PtxCounters, WhatIsOverABudget) {
             "counted: loads: accesses 16384, expected at most 8274 bytes (counted.cu:20)");
   EXPECT_EQ(over(kPack, "st.global.u32 [%y1+65536], %r2;"),
             "counted: stores: accesses 10240, expected at most 8274 bytes (counted.cu:21)");
-  // All four blocks load the same 512 bytes.
+  // A kernel of four blocks that load the same 512 bytes.
   const KernelCounters again = count(apart(4) + "ld.global.u32 %r2, [%y1];", x, 4, 128);
   EXPECT_EQ(over_budget(again, {8192, 0, 4}), "");
   EXPECT_EQ(over_budget(again, {8192, 0, 4, 16, 512}), "");
@@ -214,7 +215,7 @@ TEST_F(PtxCounters, ByLines) {
                            "setp.lt.u32 %p1, %i, 8;\n@!%p1 bra end;\n.loc 1 22 3\n"
                            "add.u32 %r2, %r2, 1;\nst.global.u32 [%y1], %r2;\nend:";
   const KernelCounters kernel = count(body, memory<int>(128), 3, 128);
-  ASSERT_EQ(kernel.lines.size(), 5u);  // the line of the parameter, and 12, 20, 21, 22
+  ASSERT_EQ(kernel.lines.size(), 5u);  // line of ld.param, and 12, 20, 21, 22
   const LineCounters &loads = kernel.lines[2], &stores = kernel.lines[4];
   EXPECT_EQ(loads.place, "counted.cu:20");
   EXPECT_EQ(loads.file, "/src/counted.cu");

@@ -6,8 +6,9 @@
 
 namespace kernkit::simulator {
 
-/// Returns a kernel with the given body. Thread i has i in %i and the addresses of its 32-bit
-/// elements in %out and %in. The code after the body stores %r in the output.
+/// Returns a kernel with the given body. In thread i, %i is i, and %out and %in are the addresses
+/// of the 32-bit elements i of the output and of the input. The code after the body stores %r in
+/// the output.
 inline std::string kernel(const std::string& body, const std::string& before = "") {
   return before +
          ".visible .entry k(.param .u64 out, .param .u64 in, .param .u32 n)\n{\n"
@@ -19,8 +20,8 @@ inline std::string kernel(const std::string& body, const std::string& before = "
          body + "\nst.global.u32 [%out], %r;\nret;\n}\n";
 }
 
-/// Declarations of malloc() and free(). kAllocate allocates %y1 bytes; their address is then in
-/// %y2.
+/// Declarations of malloc() and free(). kAllocate allocates %y1 bytes and stores the address of the
+/// memory in %y2.
 constexpr char kHeapFunctions[] =
     ".extern .func (.param .b64 r) malloc(.param .b64 bytes);\n"
     ".extern .func free(.param .b64 address);\n";

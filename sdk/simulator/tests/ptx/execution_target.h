@@ -36,8 +36,8 @@ struct TensorDescription {
 
 namespace execution_target {
 
-/// Prepares new devices of compute capability 90, or 100 for features that only sm_100a has.
-/// Returns "", or the reason why no test can run.
+/// Prepares new devices of compute capability 90, or 100 for features of sm_100a only. Returns "",
+/// or the reason why no test can run.
 std::string begin(int capability = 90);
 void end();
 /// Returns the first fault of a kernel, or "none".
@@ -47,9 +47,9 @@ void set_seed(unsigned seed);
 /// Returns whether the tests run in the simulator. Where PTX ISA allows several results, the
 /// simulator always returns the same result.
 bool is_simulator();
-/// Returns the name of the list of loops, such as "integers", for each form, such as "add.s32", of
-/// a PTX text that the simulator executes by SIMD code. Requires KERNKIT_PTX_AVX2=0 in the
-/// environment. Returns an empty map on a GPU.
+/// Returns, for each form of a PTX text that the simulator executes by SIMD code, such as
+/// "add.s32", the name of the list that contains the form's SIMD code, such as "integers". Requires
+/// KERNKIT_PTX_AVX2=0 in the environment. Returns an empty map on a GPU.
 std::map<std::string, std::string> simd_forms(const std::string& text);
 
 /// Encodes a tensor map of 128 bytes. For a description without a tensor, writes zeros.

@@ -16,8 +16,8 @@ std::vector<uint32_t> numbers(uint32_t count) {
   return all;
 }
 
-// Each lane i of a mask loads the word at kMiddle + i * distance and then stores i in this word: in
-// global and shared memory, through addresses of each kind.
+// Each lane i in a mask loads the word at kMiddle + i * distance and then stores i in this word.
+// The tests use global and shared memory, and generic addresses too.
 class AccessesAt : public PtxExecution, public ::testing::WithParamInterface<int> {
  protected:
   static constexpr int kMiddle = 40 * 32;  // bytes
@@ -121,7 +121,8 @@ TEST_F(PtxExecution, AlignmentOfDynamicSharedMemory) {
   const std::string before =
       ".extern .shared .align 1024 .b8 wide[];\n.extern .shared .align 4 .b8 narrow[];\n"
       ".shared .align 4 .b8 fixed[44];\n.extern .shared .align 4096 .b8 unused[];\n";
-  // All dynamic arrays begin at the same address, and their last word is accessible.
+  // All dynamic arrays begin at the same address, and the last word of the dynamic shared memory is
+  // accessible.
   const auto r = run(kernel("st.shared.u32 [fixed+40], %i; mov.u32 %r, wide; mov.u32 %x1, narrow; "
                             "sub.u32 %x1, %x1, %r; or.b32 %r, %r, %x1; st.shared.u32 [wide+96], "
                             "%i; ld.shared.u32 %x1, [narrow+96]; sub.u32 %x1, %x1, %i; "
@@ -169,7 +170,8 @@ TEST_F(PtxExecution, VariablesOfTheModule) {
   for (uint32_t i = 0; i < 64; ++i) ASSERT_EQ(r[i], 10 * (i % 4 + 1) + 0x04030201);
 }
 
-// A literal of the other width is converted to the variable's type.
+// The initial value of a .f32 variable may be a literal of .f64 and vice versa; the value is
+// converted to the variable's type.
 TEST_F(PtxExecution, FirstValuesOfFloats) {
   const std::string before =
       ".global .align 4 .f32 single[2] = {0f3FC00000, 0fC0000000};\n"
@@ -208,12 +210,13 @@ TEST_F(PtxExecution, Divergence) {
     const uint32_t x = i % 8;
     const uint32_t sum = (x < 3 ? 100 : x * (x + 1) / 2) + added[i % 4];
     ASSERT_EQ(r[i] & 0xffff, sum) << i;
-    // All lanes have reconverged, which PTX ISA does not guarantee.
+    // In the simulator, all lanes have reconverged; PTX ISA does not guarantee this.
     ASSERT_TRUE(r[i] >> 16 == 32 || !execution_target::is_simulator()) << i;
   }
 }
 
-// Each lane takes the lock in turn, although the waiting lanes loop at an earlier address.
+// Every lane acquires the lock, although the waiting lanes loop at a lower code address than the
+// lane that holds the lock.
 TEST_F(PtxExecution, LanesWaitForEachOther) {
   for (const unsigned seed : {0u, 1u, 2u}) {
     execution_target::set_seed(seed);
@@ -256,7 +259,7 @@ TEST_F(PtxExecution, Barriers) {
                  "64; ld.shared.u32 %r, [there];\nend:"),
           {});
   for (uint32_t i = 0; i < 64; ++i) ASSERT_EQ(r[i], i < 32 ? 5u : 77u) << i;
-  // `barrier` in place of `bar`; the lanes of a warp may reach `barrier` separately.
+  // `barrier` instead of `bar`: the lanes of a warp may arrive at `barrier` separately.
   r = run(kernel(".shared .u32 there; setp.lt.u32 %p1, %i, 20; barrier.red.popc.u32 %r, 0, %p1;\n"
                  "setp.lt.u32 %p2, %i, 64; barrier.red.and.pred %p3, 0, %p2;\n"
                  "barrier.red.or.pred %p4, 0, !%p2; @%p3 add.u32 %r, %r, 100;\n"
@@ -282,7 +285,8 @@ TEST_F(PtxExecution, WarpFunctions) {
              [](uint32_t i) { return i > 29 ? 7 : 3 * (i + 2); });
   check_each(with + "shfl.sync.bfly.b32 %r, %x2, 16, 31, -1;",
              [](uint32_t i) { return 3 * (i ^ 16); });
-  // Shuffles with a distance per lane, and within segments of 8 lanes (0x18..).
+  // Shuffles in which each lane has its own distance, and shuffles within segments of 8 lanes
+  // (segment mask 0x18).
   const std::string prefix = with + "and.b32 %x3, %i, 3; ";
   const std::string or_seven = "@!%p1 mov.u32 %r, 7;";
   check_each(prefix + "shfl.sync.up.b32 %r|%p1, %x2, %x3, 0, -1;" + or_seven,
@@ -339,15 +343,15 @@ TEST_F(PtxExecution, WarpFunctions) {
       "and.b32 %x2, %i, 28; mov.u32 %x3, 15; shl.b32 %x3, %x3, %x2; redux.sync.add.u32 %r, %i, "
       "%x3;",
       [](uint32_t i) { return 4 * (i / 4 * 4) + 6; });
-  // Lanes in two branches synchronise with one mask: __syncwarp() at two call sites.
+  // Lanes in two branches synchronise with the same mask, like __syncwarp() at two call sites.
   check_each(
       "mov.u32 %r, 1; setp.lt.u32 %p1, %i, 9; @%p1 bra a; bar.warp.sync -1; bra.uni b;\na: "
       "bar.warp.sync -1;\nb: add.u32 %r, %r, 1;",
       [](uint32_t) { return 2u; });
 }
 
-// redux over the floats of lanes 8 to 31, which are equal except in lane 9. Lane 9 may have a NaN,
-// the zero of the other sign or another number.
+// redux of the floats of lanes 8 to 31. Lane 9 holds a NaN, a zero of the opposite sign or another
+// number; the other lanes hold equal numbers.
 TEST_F(PtxExecution, ReductionsOfFloats) {
   execution_target::end();
   const std::string why_not = execution_target::begin(100);
@@ -441,7 +445,7 @@ TEST_F(PtxExecution, AsynchronousCopies) {
   for (uint32_t i = 0; i < 64; ++i) ASSERT_EQ(r[i], i < 10 ? 0 : numbers(64)[i]);
 }
 
-// Before a lane waits, a load returns the old content. cp.async.wait_group n leaves the last n
+// A load before the lane's wait returns the old content. cp.async.wait_group n leaves the last n
 // groups pending.
 TEST_F(PtxExecution, AsynchronousCopiesLandAtTheirWait) {
   const std::string start =
@@ -463,7 +467,7 @@ TEST_F(PtxExecution, AsynchronousCopiesLandAtTheirWait) {
                               " ld.shared.u32 %x4, [%x2]; ld.shared.u32 %x5, [%x2+4]; "
                               "shl.b32 %x5, %x5, 16; or.b32 %r, %x4, %x5;"),
                        std::vector<uint32_t>(64, 9));
-    for (const uint32_t got : r) {  // on a GPU the copy may end before the wait
+    for (const uint32_t got : r) {  // on a GPU, a copy may complete early
       const auto is_right = [](uint32_t value, bool landed) {
         return value == (landed ? 9u : 7u) || (value == 9 && !execution_target::is_simulator());
       };
@@ -498,7 +502,7 @@ TEST_F(PtxExecution, Heap) {
                      "cvt.u32.u64 %x2, %y2; and.b32 %r, %x2, 15;",
                  kHeapFunctions),
           std::vector<uint32_t>(128));
-  EXPECT_EQ(stored, std::vector<uint32_t>(64));  // aligned to 16 bytes
+  EXPECT_EQ(stored, std::vector<uint32_t>(64));  // all addresses are multiples of 16
   const std::vector<uint32_t> pointers(in_, in_ + 128);
   const auto r = run(kernel("mul.wide.u32 %y4, %i, 8; add.u64 %y4, %first, %y4; "
                             "ld.global.u64 %y2, [%y4]; cvt.u64.u32 %y3, %i; add.u64 %y3, %y3, %y2; "
@@ -532,8 +536,8 @@ TEST_F(PtxExecution, Calls) {
   for (uint32_t i = 0; i < 64; ++i) ASSERT_EQ(r[i], i == 5 ? 5 : i > 20 ? 3 : 2 * i) << i;
 }
 
-// Recursion: 1 + ... + x. Each frame keeps its term in its own local memory and passes the address
-// to the next call. The lanes of a warp recurse to different depths.
+// Recursion: 1 + ... + x. Each call stores its term in local memory of its own stack frame and
+// passes the term's address to the next call. The lanes of a warp recurse to different depths.
 TEST_F(PtxExecution, CallsItself) {
   const std::string before =
       ".func (.param .b32 result) sum(.param .b32 x, .param .b64 last)\n{\n.local .align 8 .b8 "
@@ -557,7 +561,8 @@ TEST_F(PtxExecution, CallsItself) {
           "ld.local.u32 %r, [mine]; mad.lo.u32 %r, %r, 100000, %x4; mad.lo.u32 %r, %x3, 1000, %r;",
           before),
       {}, 0, 2, 48);
-  // Each call adds 1000 to its caller's value: x terms are 1000 larger, and 7 becomes 1007.
+  // Each call adds 1000 to the value at the address that the caller passed: x terms are 1000
+  // larger, and 7 becomes 1007.
   for (uint32_t i = 0; i < 96; ++i) {
     const uint32_t x = i % 20, sum = x * (x + 1) / 2 + 1000 * x;
     ASSERT_EQ(r[i], (i == 5 ? 7 : 1007) * 100000 + (i == 5 ? 0 : sum) + 1000 * (i + 100)) << i;
@@ -587,7 +592,8 @@ TEST_F(PtxExecution, CallsByAddress) {
   for (uint32_t i = 0; i < 64; ++i) ASSERT_EQ(r[i], i < 9 || i % 2 == 1 ? i * i : 2 * i) << i;
 }
 
-// Threads or lanes with numbers from `n` on exit, before or while other threads wait at a barrier.
+// Threads or lanes with a number of at least `n` exit, before or while other threads wait at a
+// barrier.
 class PtxEndedThreads : public PtxExecution {
  protected:
   static constexpr uint32_t kCounts[] = {96, 64, 40, 33, 32, 31, 1};
@@ -635,7 +641,7 @@ TEST_F(PtxEndedThreads, ABarrierOpensAfterALateExit) {
     for (uint32_t i = 0; i < n; ++i) ASSERT_EQ(r[i], i + 1) << n;
   }
 }
-// At a barrier with a count, a warp counts as 32 threads, whichever of its lanes have exited.
+// At a barrier with a count, each warp counts as 32 threads, even if some of its lanes have exited.
 TEST_F(PtxEndedThreads, ACountIsOfWarps) {
   const std::string some = "and.b32 %x1, %i, 31; setp.ge.u32 %p1, %x1, %n; @%p1 ret;\n";
   for (const uint32_t n : {32u, 31u, 7u, 1u}) {
@@ -667,8 +673,8 @@ TEST_F(PtxEndedThreads, MasksMayNameThem) {
   }
 }
 
-// Two lanes wait with the mask of all lanes, and the other lanes end later without the instruction,
-// as in a reduction of Numba.
+// Two lanes wait at bar.warp.sync with the mask of all lanes. The other lanes exit later without
+// executing bar.warp.sync, as in a reduction of Numba.
 TEST_F(PtxEndedThreads, LanesWaitUntilOtherLanesEnd) {
   const auto r =
       results("",
@@ -698,11 +704,11 @@ TEST_F(PtxExecution, Prints) {
   struct stat file;
   ASSERT_EQ(fstat(STDOUT_FILENO, &file), 0);
   const std::string expected = "-7 1.25 ab\n-7 1.25 ab\n";
-  EXPECT_EQ(static_cast<size_t>(file.st_size), expected.size());  // the buffer is empty
+  EXPECT_EQ(static_cast<size_t>(file.st_size), expected.size());  // printf() output was flushed
   EXPECT_EQ(::testing::internal::GetCapturedStdout(), expected);
   EXPECT_EQ(fault(), "none");
 }
-// In PTX ISA 1, special registers such as %tid have 16 bits.
+// In version 1 of PTX ISA, special registers such as %tid have 16 bits.
 TEST_F(PtxExecution, LowerHalvesOfSpecialRegisters) {
   const auto r = run(kernel("{ .reg .u16 %h<3>;\nmov.u16 %h1, %tid.x; cvt.u32.u16 %x1, %h1;\n"
                             "cvt.s32.u16 %x2, %ctaid.x; cvt.u32.u16 %x3, %nctaid.x; mov.u16 %h2, "

@@ -11,7 +11,7 @@ namespace {
 
 class PtxFaults : public Ptx {
  protected:
-  // Runs a kernel whose thread i has the address of element i of `x` in %x.
+  // Runs a kernel in which %x is the address of element i of `x` in thread i.
   cudaError_t run(const std::string& body, void* x, dim3 grid = 1, dim3 block = 64) {
     PtxModule module(
         ".file 1 \"/src/faulty.cu\"\n.visible .entry faulty(.param .u64 x)\n{\n"
@@ -32,7 +32,8 @@ TEST_F(PtxFaults, OutsideOfAnAllocation) {
             "0 bytes after an "
             "allocation of 160 bytes (faulty.cu:12)");
 }
-// The simulator checks accesses at equal distances together, by the first and the last active lane.
+// If the addresses of the lanes have equal distances, the simulator checks only the first and the
+// last active lane.
 const char* const kBackwards = "mul.wide.u32 %y2, %i, 8;\nsub.u64 %x, %x, %y2;\n";
 
 TEST_F(PtxFaults, OutsideAtTheLastLane) {
@@ -78,8 +79,9 @@ TEST_F(PtxFaults, LanesThatDoNotRunMayLieOutside) {
   EXPECT_EQ(fault(), "none");
   EXPECT_EQ(x[0], 31);
 }
-// The addresses of adjacent lanes are 2^63 apart: the addresses of the first and the last lane wrap
-// into the allocation, the addresses of odd lanes are outside.
+// The addresses of adjacent lanes are 2^63 apart: the addresses of even lanes, including the first
+// and the last active lane, wrap around into the allocation; the addresses of odd lanes are
+// outside.
 TEST_F(PtxFaults, SoFarThatAddressesWrap) {
   EXPECT_EQ(run("cvt.u64.u32 %y2, %i;\nshl.b64 %y2, %y2, 63;\nadd.u64 %x, %x, %y2;\n"
                 "setp.lt.u32 %p1, %i, 31;\n@%p1 ld.global.u32 %r1, [%x];",
@@ -167,7 +169,7 @@ TEST_F(PtxFaults, AfterFree) {
             "at byte 0 of an allocation of "
             "256 bytes by cudaMallocManaged() that cudaFree() freed (faulty.cu:12)");
 }
-// The report names the freed allocation, not the allocation before it.
+// The report names the freed allocation instead of the allocation at the next lower address.
 TEST_F(PtxFaults, AfterFreeInTheStream) {
   for (const unsigned seed : {0u, 1u, 5u}) {
     execution_target::end();
@@ -241,7 +243,7 @@ TEST_F(PtxFaults, BarrierOutOfRange) {
                   " is out of range; a block has barriers 0 to 15 (faulty.cu:12)");
   }
 }
-// A barrier's count does not decrease when warps exit.
+// A count that is given at a barrier does not decrease when warps exit.
 TEST_F(PtxFaults, CountThatIsNotReached) {
   EXPECT_EQ(run("setp.ge.u32 %p1, %i, 32; @%p1 ret; bar.sync 1, 64;", memory<int>(64)),
             cudaErrorLaunchFailure);
@@ -328,8 +330,8 @@ TEST_F(PtxFaults, CallsNoFunction) {
 // Accesses past the ends of variables in global, constant and shared memory.
 class PtxVariableFaults : public Ptx {
  protected:
-  // Returns the fault of a kernel. Thread i has i in %i, 4 i in %r1 and %y1, and n in %r2. %p1 is
-  // true in thread 0.
+  // Returns the fault of a kernel. In thread i, %i is i, %r1 and %y1 are 4 * i, and %r2 is n. %p1
+  // is true in thread 0.
   std::string fault_of(const std::string& body, int n = 0, unsigned threads = 32,
                        size_t dynamic = 64) {
     CudaRuntime runtime;
@@ -371,7 +373,7 @@ TEST_F(PtxVariableFaults, AnIndexThatReachesTheNextVariable) {
             "[32, 0, 0]: Invalid __global__ read of size 4 bytes, at byte 128 of variable "
             "ns::table (128 bytes)" +
                 end_);
-  // The address may be inside the next variable.
+  // The fault is also found if the address is within the next variable.
   for (const char* far : {"512", "1024", "2048"}) {
     EXPECT_EQ(fault_of(table + "st.global.u32 [%y3+" + far + "], %i;"),
               "[0, 0, 0]: Invalid __global__ write of size 4 bytes, at byte " + std::string(far) +
@@ -427,7 +429,8 @@ TEST_F(PtxVariableFaults, AnAddressOfEitherVariable) {
       "mov.u64 %y2, _ZN2ns5tableE; mov.u64 %y3, next; selp.b64 %y4, %y2, %y3, %p1; "
       "sub.s64 %y5, %y3, %y2; add.s64 %y6, %y2, %y5;\n";
   EXPECT_EQ(fault_of(chosen + "st.global.u32 [%y4], %i; ld.global.u32 %r3, [%y4+64];"), "none");
-  // A gap follows each variable, so the fault is found however the address was computed.
+  // A gap follows each variable, so an access past the variable's end is found even if the variable
+  // cannot be determined from the address computation.
   EXPECT_EQ(fault_of(chosen + "@%p1 st.global.u32 [%y4+128], %i;"),
             "[0, 0, 0]: Invalid __global__ write of size 4 bytes, 0 bytes past the end of variable "
             "ns::table (128 bytes)" +
@@ -540,7 +543,7 @@ TEST_F(PtxHeapFaults, PastTheEnd) {
                 "Invalid __global__ read of size 4 bytes, 0 bytes after 20 bytes that malloc() "
                 "returned (faulty.cu:12)");
 }
-// The instruction that faults has read the same address before free().
+// The faulting instruction has already read the same address once, before free().
 TEST_F(PtxHeapFaults, AfterFree) {
   EXPECT_EQ(fault_of("{ .reg .pred %p; mov.u32 %r2, 0; again: ld.u32 %r1, [%y1+4]; "
                      "setp.eq.u32 %p, %r2, 1; @%p bra end; mov.u32 %r2, 1; " +
@@ -569,7 +572,7 @@ TEST_F(PtxFaults, DoesNotEnd) {
       << fault();
 }
 
-// The report names the spinning thread, whichever threads wait at a barrier.
+// The report names the spinning thread instead of a thread that waits at a barrier.
 TEST_F(PtxFaults, AThreadDoesNotEndWhileOtherThreadsWait) {
   const std::string spin =
       "again: ld.volatile.global.u32 %r1, [%x]; setp.eq.u32 %p2, %r1, 0; @%p2 bra again;\n"
@@ -672,18 +675,18 @@ TEST_F(PtxFaults, NoPtxForTheDevice) {
             "9.0: set KERNKIT_CAPABILITY=100, or compile it with PTX of an earlier compute "
             "capability");
 }
-// CuPy's libraries have machine code for many capabilities, and PTX only for the
-// newest capability.
+// CuPy's libraries contain machine code for many compute capabilities, but PTX only for the newest
+// capability.
 TEST_F(PtxFaults, PtxOfALaterCapabilityRunsInPlaceOfMachineCode) {
   EXPECT_EQ(choose_ptx({75, 80, 90}, {86}, 86), 80);
   EXPECT_EQ(choose_ptx({75, 120}, {}, 120), 120);
   EXPECT_EQ(choose_ptx({120, 121}, {75, 80, 90}, 89), 120);
-  EXPECT_EQ(choose_ptx({120}, {75, 90}, 80), 0);  // no machine code for 8.x
+  EXPECT_EQ(choose_ptx({120}, {75, 90}, 80), 0);  // no machine code for capability 8.0
   EXPECT_EQ(choose_ptx({120}, {86}, 80), 0);
   EXPECT_EQ(choose_ptx({}, {80}, 80), 0);
 }
-// Lines as nvcc writes them for nested inlined functions, a .loc whose call site is missing, and a
-// function that is inlined into itself.
+// .loc directives as nvcc writes them for nested inlined functions, a .loc directive whose call
+// site is missing, and a function that is inlined into itself.
 TEST_F(PtxFaults, EveryCallSiteOfAnInlinedFunction) {
   const std::string other = ".loc 1 30 3\n.loc 1 6 5, function_name $f, inlined_at 1 30 3\n";
   const std::string inlined =
@@ -707,7 +710,8 @@ TEST_F(PtxFaults, EveryCallSiteOfAnInlinedFunction) {
             " (faulty.cu:3 (inlined at faulty.cu:6, faulty.cu:20))");
 }
 
-// LLVM counts the lines of the text of inline assembly, such as a load of Triton.
+// In PTX generated by LLVM, such as a load of Triton, each line of the text of inline assembly has
+// its own .loc line. A fault in the text must be reported at the line of the assembly statement.
 TEST_F(PtxFaults, InlineAssemblyHasTheLineOfItsStatement) {
   const auto location = [&](const std::string& body) {
     CudaRuntime runtime;
@@ -738,7 +742,8 @@ TEST_F(PtxFaults, KernelThatTheLibraryLacks) {
             "cudaLibraryLoadData(): machine code is not supported without a GPU; expected PTX");
 }
 
-// A launch of each form that the page on instructions lists as unsupported fails with a reason.
+// For each unsupported form that docs/instructions.md lists, the launch fails and reports the
+// reason.
 class PtxUnsupportedForms : public Ptx {};
 
 TEST_F(PtxUnsupportedForms, EachIsRejected) {

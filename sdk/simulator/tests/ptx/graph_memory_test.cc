@@ -133,7 +133,7 @@ TEST_F(PtxGraphMemory, StaysValidWithoutANodeThatFreesTheMemory) {
       ASSERT_EQ(run(exec), cudaSuccess);
       EXPECT_EQ(y_[31], 32);
       EXPECT_EQ(execution_target::runtime().faults().size(), 3u);
-      // The memory outlives the graph.
+      // The memory remains allocated after the executable graph is destroyed.
       EXPECT_EQ(cudaGraphExecDestroy(exec), cudaSuccess);
       EXPECT_EQ(launch("get", x, y_), cudaSuccess);
       EXPECT_EQ(cudaFree(x), cudaSuccess);

@@ -29,7 +29,7 @@ TEST_F(PtxGrid, BlocksOverAllProcessors) {
     return ptx::processors_of_last_grid();
   };
   const char* const global = "atom.global.add.u32 %x4, [%first], 1;";
-#if defined(__x86_64__)  // processors observe stores in order
+#if defined(__x86_64__)  // x86-64 keeps the order of stores
   EXPECT_EQ(processors(global, 0, false), all);
 #else
   EXPECT_EQ(processors(global, 0, false), 1u);
@@ -57,7 +57,7 @@ TEST_F(PtxGrid, IndependentBlocksTakeNoTurns) {
                               "mov.u32 %x4, %tid.x; setp.eq.u32 %p1, %x4, 0;\n"
                               "selp.u32 %r, %x1, %x3, %p1;"),
                        {0}, 0, 4, 2);
-    bool in_order = true;  // start and end of a block, without wraparound
+    bool in_order = true;  // whether each block starts after the previous block ended
     for (size_t i = 2; i < r.size(); i += 2) in_order &= static_cast<int32_t>(r[i] - r[i - 1]) >= 0;
     return in_order;
   };

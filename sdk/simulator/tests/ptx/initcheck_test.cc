@@ -47,7 +47,7 @@ class PtxInit : public Ptx {
     cudaFree(y_);
   }
 
-  // Returns the reports for a kernel in which %u is loaded from uninitialised memory and %v is
+  // Returns the reports about a kernel in which %u was loaded from uninitialised memory and %v is
   // 0x0f0f1234.
   std::string uses(const std::string& body, unsigned threads = 32) {
     PtxModule module(kHead + body + "\nret;\n}\n", target_);
@@ -77,7 +77,7 @@ class PtxInit : public Ptx {
   }
 
   const char* target_;
-  InitCheck all_;  // tracks memory from the start
+  InitCheck all_;  // constructed before x_ and y_ are allocated
   uint32_t *x_ = nullptr, *y_ = nullptr;
 };
 
@@ -86,7 +86,8 @@ struct Rule {
   uint32_t undefined;
 };
 
-// The upper half of %o is uninitialised in its upper word, the lower half in the lower two bytes.
+// In the 128-bit register %o, the upper word of the upper half and the lower two bytes of the lower
+// half are uninitialised.
 TEST_F(PtxInit, BitsOf128BitRegisters) {
   const std::string lower = "\nmov.b128 {%k, %l}, %o2;\nmov.b64 {%r, %q1}, %k;";
   const std::string upper = "\nmov.b128 {%k, %l}, %o2;\nmov.b64 {%q1, %r}, %l;";
@@ -199,7 +200,7 @@ TEST_F(PtxInit, Predicates) {
   const std::pair<const char*, bool> rules[] = {
       {"setp.eq.u32 %p, %u, 5;", true},
       {"setp.eq.u32 %p, %v, 5;", false},
-      {"setp.eq.u32 %p, %h, 0x10000;", false},  // false, since an initialised bit differs
+      {"setp.eq.u32 %p, %h, 0x10000;", false},  // not equal, whatever the undefined bits
       {"setp.eq.u32 %p, %h, 5;", true},
       {"setp.lt.u32 %p, %h, 0x10000;", false},  // true for every value of %h
       {"setp.le.u32 %p, %h, 0xfffe;", true},
@@ -241,7 +242,7 @@ TEST_F(PtxInit, LanesOfAWarp) {
       {"vote.sync.any.pred %p, %pu, -1;\nselp.u32 %r, 1, 0, %p;", 1},
       {"setp.eq.or.u32 %pu, %i, 5, %pu;\nvote.sync.any.pred %p, %pu, -1;\nselp.u32 %r, 1, 0, %p;",
        0},
-      {"vote.sync.all.pred %p, %pu, -1;\nselp.u32 %r, 1, 0, %p;", 0},  // false in the other lanes
+      {"vote.sync.all.pred %p, %pu, -1;\nselp.u32 %r, 1, 0, %p;", 0},  // %pu is false in lane 0
       {"vote.sync.uni.pred %p, %pu, -1;\nselp.u32 %r, 1, 0, %p;", 1},
       {"match.any.sync.b32 %r, %q1, -1;", UINT32_MAX},
       {"redux.sync.add.u32 %r, %q1, -1;", UINT32_MAX},
@@ -257,8 +258,7 @@ TEST_F(PtxInit, LanesOfAWarp) {
             0u);
 }
 
-// Shuffles from a lane that has exited, a lane that the block does not have, or a lane that the
-// mask excludes.
+// Shuffles whose source lane has exited, does not exist in the block, or is not in the mask.
 TEST_F(PtxInit, ShufflesFromLanesThatTakeNoPart) {
   const std::string ends = "setp.ge.u32 %p, %i, 16;\n@%p ret;\n.loc 1 8 3\n",
                     use = "\n.loc 1 9 3\nst.global.u32 [%mine], %r;";
@@ -278,7 +278,8 @@ TEST_F(PtxInit, ShufflesFromLanesThatTakeNoPart) {
                  "0xffff;\nadd.u32 %r, %r, %q1;" +
                  use + "\nend:"),
             sentence_of(16, 0, 16));
-  // A source past the segment's end gives the lane's own value; an unused result is not reported.
+  // These shuffles are not reported: a lane whose source is past the end of the segment gets its
+  // own value, or the result is unused.
   const std::string dropped =
       "shfl.sync.down.b32 %q1, %v, 5, 31, -1;\nsetp.lt.u32 %p, %i, 11;\n"
       "selp.b32 %r, %q1, %v, %p;";
@@ -286,7 +287,7 @@ TEST_F(PtxInit, ShufflesFromLanesThatTakeNoPart) {
                                   "shfl.sync.down.b32 %r, %v, 5, 0x100f, -1;",
                                   "shfl.sync.down.b32 %r, %v, 5, 15, -1;", dropped};
   for (const std::string& text : harmless) EXPECT_EQ(uses(ends + text + use), "none") << text;
-  // The predicate that the shuffle sets is initialised, although the source lane takes no part.
+  // The shuffle initialises its result predicate even if the source lane does not participate.
   EXPECT_EQ(uses("selp.b32 %q1, %v, %u, %true;\n" + ends +
                  "shfl.sync.down.b32 %q2|%p, %q1, 5, 31, -1;\nselp.u32 %r, 1, 0, %p;" + use),
             "none");
@@ -330,15 +331,16 @@ TEST_F(PtxInit, UsesThatAreReported) {
             begin + "Uninitialized operand of a barrier (used.cu:9)" + from);
 }
 
-// The shared memory that is reserved for cooperative groups starts as zeros; the kernel's own
-// shared memory starts uninitialised.
+// Shared memory that is reserved for cooperative groups is zero and initialised when the kernel
+// starts. The kernel's own shared memory is uninitialised.
 TEST_F(PtxInit, ReservedSharedMemory) {
   const std::string load = "ld.shared.u32 %r, [%q1];\nst.global.u32 [%mine], %r;";
   EXPECT_EQ(uses("mov.u32 %q1, %reserved_smem_offset_1;\n" + load), "none");
   EXPECT_NE(uses("mov.u32 %q2, %reserved_smem_offset_1;\nmov.u32 %q1, tile;\n" + load), "none");
 }
 
-// A value is reported once: after the report, the value counts as initialised.
+// Each uninitialised value is reported only once, since the value counts as initialised after the
+// report.
 TEST_F(PtxInit, AValueIsReportedOnce) {
   EXPECT_EQ(uses("@%pu bra a;\na: @%pu bra b;\nb: @%pu bra c;\nc:").find("; "), std::string::npos);
 }
@@ -398,8 +400,8 @@ TEST_F(PtxInit, ABlockBeginsAnew) {
             "1: used: block [1, 0, 0], thread [0, 0, 0]: Uninitialize");
 }
 
-// A register that was never written is reported, unless another register used the same storage
-// before.
+// The use of a register that was never written is reported, unless the simulator stored another
+// register in the same place before.
 TEST_F(PtxInit, RegistersWithoutAValue) {
   const auto finding_of = [&](const std::string& body) {
     PtxModule module(
@@ -444,7 +446,7 @@ TEST_F(PtxInit, Atomics) {
       UINT32_MAX);
 }
 
-// Copied bytes are initialised after the lane waits for the copy.
+// Bytes that cp.async copies count as initialised only after the lane has waited for the copy.
 TEST_F(PtxInit, AsynchronousCopies) {
   const std::string copy =
       "mov.u32 %q1, tile;\ncp.async.ca.shared.global [%q1], [%x], 16;\ncp.async.commit_group;\n";
@@ -561,7 +563,7 @@ TEST_F(PtxInit, ProductsOfDoubles) {
   EXPECT_EQ(count("{%k}, {%k}"), "none");
 }
 
-// Each half of a register with two floats has its own uninitialised bits.
+// The uninitialised bits of the two floats in a 64-bit register are tracked separately.
 class PtxInit100 : public PtxInit {
  protected:
   PtxInit100() : PtxInit(100, "sm_100") {}
@@ -711,14 +713,15 @@ TEST_F(PtxInit, WhatTheHostWrites) {
   cudaFree(managed);
 }
 
-// Each tool that exists during the launch reports the use: the tool in uses(), and all_.
+// Every InitCheck that exists during the launch reports the use: here the InitCheck in uses() and
+// all_.
 TEST_F(PtxInit, ReportsOnlyDuringItsLifetime) {
   EXPECT_NE(uses("st.global.u32 [%mine], %u;"), "none");
   EXPECT_EQ(all_.uses().size(), 1u);
 }
 
-// No use is reported while blocks are sampled: the blocks that are left out may have written the
-// memory.
+// No use is reported after a launch of which only some blocks ran: the other blocks might have
+// written the memory.
 TEST_F(PtxInit, OnlyWhereAllBlocksRun) {
   execution_target::runtime().sample_blocks(1000, 18);
   PtxModule module(kHead + "st.global.u32 [%mine], %u;\nret;\n}\n");

@@ -71,8 +71,9 @@ TEST(PtxInstructionTable, EachRowHasAFormThatTestsRun) {
   for (const Instruction* row : rows()) EXPECT_EQ(tested.count(row), 1u) << text_of(*row);
 }
 
-// The decoder looks for SIMD code in the list that the row names. PtxSteps compares both versions
-// of each loop of the lists.
+// The decoder searches SIMD code only in the list that the row of the instruction names. This test
+// checks the names; PtxSteps compares the results of the SIMD code with the code for every
+// processor.
 TEST(PtxInstructionTable, NamesTheListOfSimdCode) {
   std::map<const Instruction*, std::set<std::string>> lists;
   for (const TestedForm& form : tested_forms()) {
@@ -123,10 +124,10 @@ TEST(PtxInstructionTable, ReportsWhatIsUnsupported) {
   EXPECT_FALSE(find("tcgen05.wait::ld.sync.aligned").is_known);
   EXPECT_TRUE(find("add.approx.f64").is_known);
   EXPECT_EQ(find("add.approx.f64").unsupported, "approx");
-  // add has both modifiers, but not in one row.
+  // Some rows of add accept .sat and others accept .u32, but no row accepts both.
   EXPECT_EQ(find("add.sat.u32").row, nullptr);
   EXPECT_EQ(find("add.sat.u32").unsupported, "");
-  // An instruction has exactly one modifier of each required item.
+  // An instruction must have exactly one modifier for each required item of its row.
   EXPECT_EQ(find("add.u32.u32").row, nullptr);
   EXPECT_EQ(find("shl").row, nullptr);
 }

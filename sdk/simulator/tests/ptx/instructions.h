@@ -17,7 +17,7 @@ inline unsigned width_of(const std::string& type) {
   return static_cast<unsigned>(std::stoi(type.substr(type.find_first_of("0123456789"))));
 }
 
-/// Returns edge cases of integers and of floats of any width, and random values.
+/// Returns edge cases of integers and floats of all widths, and random values.
 inline std::vector<uint64_t> values_of_all_kinds() {
   std::vector<uint64_t> values = {0,
                                   1,
@@ -80,7 +80,8 @@ inline std::vector<uint64_t> values_of_all_kinds() {
   return values;
 }
 
-/// Returns the expected result of an instruction for its sources, all as bits.
+/// Function that returns the expected result of an instruction for the sources a, b and c. Result
+/// and sources are bit patterns.
 using Reference = std::function<uint64_t(uint64_t a, uint64_t b, uint64_t c)>;
 
 /// Base of the tests of instructions. `instruction` has the operands %d, %a, %b and %c, as far as
@@ -88,7 +89,8 @@ using Reference = std::function<uint64_t(uint64_t a, uint64_t b, uint64_t c)>;
 class Instruction : public Ptx {
  protected:
   Instruction() = default;
-  /// Creates a test of forms that need another compute capability and target of PTX than sm_90.
+  /// Creates a test of instructions that need a different compute capability and PTX target than
+  /// sm_90.
   Instruction(int capability, std::string target) : Ptx(capability), target_(std::move(target)) {}
 
   void check(const std::string& instruction, const std::vector<std::string>& types,
@@ -96,7 +98,7 @@ class Instruction : public Ptx {
     check_once(instruction, types, reference, bound);
     check_more(instruction, types, reference, bound);
   }
-  /// Checks values of all kinds, without the slow checks.
+  /// Checks the instruction with values_of_all_kinds(), without the slow checks of check_more().
   void check_once(const std::string& instruction, const std::vector<std::string>& types,
                   const Reference& reference, const Bound& bound = {}) {
     static const std::vector<uint64_t> values = values_of_all_kinds();
@@ -137,9 +139,10 @@ class Instruction : public Ptx {
     }
     return is_allowed(types[0], got, expected, bound);
   }
-  // Makes the slow checks; see test_ptx_forms.py. KERNKIT_PTX_PAIRS=n: for two sources of 16 bits
-  // or of two 16-bit numbers, every value with every n-th value. KERNKIT_PTX_RANDOM=n: for other
-  // sources, n random values.
+  // Runs the slow checks that environment variables request, see test_ptx_forms.py. With
+  // KERNKIT_PTX_PAIRS=n, two sources of 16 bits or of two 16-bit numbers are checked for every
+  // value of the first and every n-th value of the second source. With KERNKIT_PTX_RANDOM=n, other
+  // sources are checked for n random values.
   void check_more(const std::string& instruction, const std::vector<std::string>& types,
                   const Reference& reference, const Bound& bound) {
     const auto number = [](const char* name) -> size_t {
@@ -173,8 +176,8 @@ class Instruction : public Ptx {
     }
   }
   // Each thread has one value of the first source and kEach values of the second source. If a
-  // register holds two numbers, the upper number equals the lower number in the first source and
-  // differs in the second source.
+  // register holds two numbers, both numbers of the first source are equal, and the numbers of the
+  // second source differ.
   void check_pairs(const std::string& instruction, const std::vector<std::string>& types,
                    size_t step) {
     if (step == 0) return;
@@ -225,8 +228,8 @@ class Instruction : public Ptx {
     for (size_t i = 0; i < count && !HasFatalFailure(); i += kBatch) {
       for (auto& values : sources) {
         values.resize(std::min(kBatch, count - i));
-        // Half of the values are 32-bit floats of similar magnitudes: sums of random bits rarely
-        // depend on both operands.
+        // Half of the values are 32-bit floats of similar magnitudes: a sum of two random bit
+        // patterns rarely depends on both operands, since the magnitudes differ too much.
         for (uint64_t& value : values) {
           const uint64_t any = random();
           value = (any & 1) != 0 ? any : (any & 0xffffffff807fffff) | (96 + (any >> 40) % 64) << 23;

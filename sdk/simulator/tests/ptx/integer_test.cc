@@ -17,7 +17,8 @@ int64_t extended(uint64_t x, unsigned bits) {
 
 class PtxInteger : public Instruction {
  protected:
-  // Checks every width. The reference gets the sources with sign extension or zero extension.
+  // Checks the instruction for each width and signedness. The reference receives sources that are
+  // sign-extended or zero-extended.
   void check_all(
       const std::string& op, const std::vector<unsigned>& widths,
       const std::function<Int128(Int128 a, Int128 b, Int128 c, unsigned bits)>& reference,
@@ -160,16 +161,17 @@ TEST_F(PtxInteger, Carries) {
         [](uint64_t a, uint64_t b, uint64_t c) { return c - a - (a < b ? 1 : 0); });
 }
 
-// Tests of one type: each instruction that sets a carry, followed by each instruction that reads
-// the carry.
+// Tests of the carry flag for one type: each instruction that sets the flag, followed by each
+// instruction that reads the flag.
 class CarriesOf : public PtxInteger, public ::testing::WithParamInterface<const char*> {
  protected:
   __extension__ using Wide = unsigned __int128;
   struct Step {
     const char* name;
     bool multiplies;
-    // `terms` returns the sum of the operands without the carry. `first` is the carry-in of the
-    // form that does not read the carry flag: 1 for sub, which adds the complement of b.
+    // `terms` returns the sum of the operands without the carry. `first` is the carry that the
+    // instruction adds if it does not read the carry flag: 1 for sub, which adds the complement of
+    // b; otherwise 0.
     Wide (*terms)(Wide product, Wide a, Wide b, Wide all, unsigned bits);
     Wide first;
   };
@@ -187,7 +189,8 @@ class CarriesOf : public PtxInteger, public ::testing::WithParamInterface<const 
   unsigned bits_ = width_of(type_);
   Wide all_ = (Wide{1} << bits_) - 1;
 
-  // Returns the sum of a step on p and q, and on r if the step multiplies.
+  // Returns the result of a step with the operands p and q, and r if the step multiplies, plus the
+  // carry.
   Wide sum(const Step& step, uint64_t p, uint64_t q, uint64_t r, Wide carry) const {
     const Wide product = type_[0] == 's'
                              ? static_cast<Wide>(Int128{extended(p, bits_)} * extended(q, bits_))
@@ -205,7 +208,7 @@ class CarriesOf : public PtxInteger, public ::testing::WithParamInterface<const 
 };
 
 TEST_P(CarriesOf, AllMixtures) {
-  // Few values, so that equal values, 0 and all ones occur together.
+  // Only a few values, so that all combinations of equal values, 0 and all ones occur.
   const std::vector<uint64_t> numbers = {0,
                                          1,
                                          2,
@@ -303,7 +306,7 @@ TEST_F(PtxInteger, SumsOfParts) {
   }
 }
 
-// Follows the program in PTX ISA.
+// The reference follows the pseudocode of fns in PTX ISA.
 TEST_F(PtxInteger, NthSetBit) {
   check(
       "{ .reg .b32 base, off; and.b32 base, %b, 31; bfe.s32 off, %c, 0, 6; "
@@ -405,7 +408,7 @@ TEST_F(PtxInteger, Shifts) {
         [&](uint64_t a, uint64_t b, uint64_t c) { return c >= 32 ? b : both(a, b) >> c; });
 }
 
-// Follows the pseudocode in PTX ISA, bit by bit.
+// Returns the result of bfe, computed bit by bit like the pseudocode in PTX ISA.
 uint64_t bfe(uint64_t a, uint64_t b, uint64_t c, int bits, bool is_signed) {
   const int msb = bits - 1, pos = static_cast<int>(b & 255), len = static_cast<int>(c & 255);
   const int last = pos + len - 1 < msb ? pos + len - 1 : msb;
@@ -536,8 +539,9 @@ TEST_F(PtxInteger, Moves) {
         [](uint64_t a, uint64_t, uint64_t) { return a >> 16; });
 }
 
-// The modes of prmt, byte by byte as in the table of PTX ISA. A digit is the number of a byte, from
-// the upper byte of the result to the lower byte, for the selectors 0 to 3.
+// The modes of prmt, byte by byte as in the table of PTX ISA. Each of the four strings is for a
+// selector, 0 to 3. Its digits are the numbers of the source bytes, from the highest to the lowest
+// byte of the result.
 TEST_F(PtxInteger, ModesOfPrmt) {
   const struct {
     const char *mode, *bytes[4];
@@ -556,7 +560,8 @@ TEST_F(PtxInteger, ModesOfPrmt) {
   }
 }
 
-// The predicate is whether any bit of the result is set, combined with another predicate.
+// The result predicate is whether any bit of the result is set, combined with a source predicate by
+// .and or .or.
 TEST_F(PtxInteger, Lop3WithPredicate) {
   const std::string before = "{ .reg .b32 r; .reg .pred p, q; setp.gt.u32 q, %c, 1000; ";
   check(before + "lop3.or.b32 r|%d, %a, %b, %c, 0x80, q; }", {"pred", "b32", "b32", "b32"},

@@ -27,8 +27,8 @@ std::string problem_of(const std::vector<std::string>& bodies) {
   return "";
 }
 
-// Returns the first byte of the variable that a function's first instruction names, or -1 if the
-// module does not have the variable.
+// Returns the first byte of the variable that is the second operand of the function's first
+// instruction; -1 if the module does not define the variable.
 int first_byte(const Module& module, const std::string& function) {
   const std::string name = parse_body(module.functions.at(function)).at(0).operands.at(1).name;
   for (const Variable& variable : module.variables) {
@@ -71,7 +71,7 @@ TEST(LinkPtx, ALocalNameBelongsToItsModule) {
   EXPECT_EQ(first_byte(*module, "h"), 3);
 }
 
-// The local function of the second module does not define the name for the first module.
+// The second module's local function f does not define f for the first module.
 TEST(LinkPtx, ALocalNameIsNoDefinitionForOtherModules) {
   const auto module = linked({".extern .func f;\n.visible .func g { call f; ret; }",
                               ".func f { ret; }\n.visible .func h { call f; ret; }"});
@@ -122,7 +122,7 @@ TEST(LinkPtx, TextThatIsNoPtxIsRejected) {
   EXPECT_EQ(problem_of({"", ".func f { ret;"}), "line 4 of the PTX: expected '}', got 'the end'");
 }
 
-// Each module numbers its files from 1.
+// Each input module numbers its files from 1; in the linked module, each file has one number.
 TEST(LinkPtx, FilesHaveOneNumberInAllModules) {
   const std::string body =
       " {\n .loc 1 7 3\n ret;\n .loc 2 9 1, function_name $L1, "

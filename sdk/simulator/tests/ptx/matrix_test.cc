@@ -13,13 +13,13 @@ namespace {
 struct Element {
   int row, column;
 };
-/// Returns the position in the matrix of fragment element i, in the lane with number t in group g.
+/// Returns the position, in the matrix, of element i of the fragment that lane t of group g holds.
 using Layout = std::function<Element(int g, int t, int i)>;
 
 int low(int i) { return i & 1; }
 
-// Returns the layout of elements of 4 bits or 1 bit: a register has 8 or 32 adjacent elements of a
-// row.
+// Returns the layout of elements of 4 bits or 1 bit: a register holds 8 or 32 adjacent elements of
+// a row or column.
 Layout layout_of_small(const std::string& shape, int bits, bool of_a) {
   const int each = 32 / bits, rows = of_a && shape.rfind("m16", 0) == 0 ? 2 : 1;
   return [=](int g, int t, int i) {
@@ -86,13 +86,13 @@ double value_of(const std::string& type, uint32_t code) {
   if (type == "s32") return static_cast<int32_t>(code);
   if (type == "s4") return code > 7 ? static_cast<int>(code) - 16 : static_cast<int>(code);
   if (type == "u8" || type == "u4" || type == "b1") return code;
-  // e4m3 has numbers in place of infinities.
+  // In e4m3, the exponent of all ones does not mean infinity.
   const double magnitude = std::ldexp((code & 7) + ((code & 0x78) != 0 ? 8 : 0),
                                       std::max<int>((code >> 3) & 15, 1) - 7 - 3);
   return (code & 0x80) != 0 ? -magnitude : magnitude;
 }
 
-/// A matrix of codes of elements, row by row.
+/// A matrix. `codes` contains the bit patterns of the elements in row-major order.
 struct Matrix {
   std::string type;
   int rows, columns;
@@ -121,7 +121,8 @@ class PtxMatrix : public Ptx {
     }
     return all;
   }
-  // Returns the registers of 32 lanes, [register][lane].
+  // Returns the registers of the fragments that 32 lanes hold. The register varies slowest, the
+  // lane fastest.
   static std::vector<uint32_t> fragment(const Matrix& matrix, const Layout& layout) {
     const int bits = bits_of(matrix.type), each = 32 / bits;
     const int count = matrix.rows * matrix.columns / 32;
@@ -215,8 +216,8 @@ class PtxMatrix : public Ptx {
       if (HasFatalFailure()) return;
     }
   }
-  // Runs a body in one block. Lane i has the addresses of word i of the input and of the output in
-  // %in and %out.
+  // Runs a kernel with the given body in one block. In lane i, %in and %out are the addresses of
+  // word i of the input and of the output.
   std::vector<uint32_t> run(const std::string& body, const std::vector<uint32_t>& in, size_t count,
                             unsigned threads = 32) {
     PtxModule module(
@@ -285,8 +286,8 @@ TEST_F(PtxMatrix, ProductsOfBits) {
   }
 }
 
-// Matrices of doubles. In the second round only one product of each sum is not zero, so the result
-// is a fused multiply-add, whatever the order of the sum.
+// Matrices of doubles. In the second round, only one product of each sum is not zero, so the result
+// equals a fused multiply-add for every order of the additions.
 TEST_F(PtxMatrix, ProductsOfDoubles) {
   std::uniform_real_distribution<double> about_one(-2, 2);
   for (const std::string shape : {"m8n8k4", "m16n8k4", "m16n8k8", "m16n8k16"}) {
@@ -354,7 +355,8 @@ TEST_F(PtxMatrix, ProductsOfDoubles) {
             }
             ASSERT_NEAR(got, sum, (k + 1) * std::ldexp(magnitudes, -52)) << form;
             if (!has_one) continue;
-            // The exact sum x * y + z minus the nearest double. x * y is exactly high + low.
+            // `error` is the exact sum x * y + z minus the nearest double; x * y equals high + low
+            // exactly.
             const double x = a[row][k - 1], y = b[k - 1][column], z = c[row][column];
             const double nearest = std::fma(x, y, z), high = x * y, low = std::fma(x, y, -high);
             const long double error = static_cast<long double>(high) - nearest + z + low;
@@ -415,7 +417,7 @@ TEST_F(PtxMatrix, Ldmatrix) {
     for (const bool transposed : {false, true}) {
       for (const bool generic : {false, true}) {
         std::string body = std::string(kToTile) + kAndWait + "cvt.u64.u32 %y2, %s0;\n";
-        // Addresses of lanes without a row are ignored.
+        // ldmatrix ignores the addresses of lanes that supply no row.
         body +=
             "setp.ge.u32 %p1, %i, " + std::to_string(8 * count) + ";\n@%p1 mov.u32 %s0, 12345;\n";
         const std::string number = ".x" + std::to_string(count);
@@ -466,7 +468,7 @@ TEST_F(PtxMatrix, Stmatrix) {
   }
 }
 
-// Without a wait, ldmatrix loads the content from before the asynchronous copy.
+// Without a wait for the asynchronous copy, ldmatrix loads the content from before the copy.
 TEST_F(PtxMatrix, LdmatrixBeforeTheWait) {
   const std::string old =
       "mov.u32 %s3, tile;\nadd.u32 %s3, %s3, %s1;\n"
@@ -486,7 +488,7 @@ TEST_F(PtxMatrix, LdmatrixBeforeTheWait) {
   }
 }
 
-// Unused results need no register: the list has `_` in their place.
+// Unused results need no register: `_` replaces the register in the list.
 TEST_F(PtxMatrix, ResultsWithoutARegister) {
   const std::string setup = "mov.b32 %a0, 0x3c003c00;\nmov.b32 %c0, 0;\nmov.b32 %d0, 7;\n";
   const auto sums = run(setup +
@@ -555,7 +557,8 @@ TEST_F(PtxMatrixFaults, RejectsOtherForms) {
   }
 }
 
-// Loads, multiplies and stores whole matrices in memory, whatever the layout of the fragments.
+// Tests of wmma that load, multiply and store whole matrices, since PTX ISA does not specify the
+// layout of the fragments.
 class Wmma : public PtxMatrix {
  protected:
   void check(const std::string& shape, const std::vector<std::string>& types, int of_a, int of_b,
@@ -671,8 +674,8 @@ TEST_F(Wmma, SumsOfAnotherType) {
   }
 }
 
-// Fragments of one register in each lane: doubles, numbers of 4 bits and single bits. Loads and
-// stores have no stride, so rows or columns are contiguous.
+// Fragments of one register in each lane: doubles, numbers of 4 bits and single bits. The loads and
+// stores specify no stride, so rows or columns are contiguous.
 TEST_F(Wmma, OneRegister) {
   const struct {
     std::string shape, type, sum, form;

@@ -55,7 +55,7 @@ TEST_F(PtxMbarrierFaults, TwoInitialisations) {
       "initialised already; expected mbarrier.inval before this use (ring.cu:12)");
 }
 TEST_F(PtxMbarrierFaults, LanesWithDifferentCounts) {
-  // Each of two lanes initialises an object of its own.
+  // Two lanes initialise different mbarriers, with different counts.
   launch(
       "setp.lt.u32 %p1, %i, 2; mul.lo.u32 %r3, %i, 16; mov.u32 %r4, tile;\n"
       "add.u32 %r3, %r3, %r4; add.u32 %r2, %i, 1;\n"
@@ -136,7 +136,8 @@ TEST_F(PtxMbarrierFaults, DeadlockWithoutBytes) {
             "bytes missing) and thread [1, 0, 0] waits at __syncthreads() (ring.cu:21)");
 }
 
-// A program that does other work after a failed wait continues, as after the time limit.
+// A program that ends after some failed waits is not a deadlock: try_wait returns false after its
+// time limit.
 TEST_F(PtxMbarrierFaults, AWaitEndsWithoutAPhase) {
   launch(
       "mov.u32 %r2, 0;\nwait: mbarrier.try_wait.parity.shared.b64 %p1, [bar], 0, 100;\n"

@@ -62,7 +62,7 @@ TEST_F(PtxMbarrier, AWaitForAParity) {
                          std::string("mbarrier.arrive.release.cta.shared::cta.b64 _, [%x1];\n") +
                          wait_for("0") + kLoadOther),
       reversed());
-  // The address may be generic.
+  // The address of the mbarrier may be generic.
   EXPECT_EQ(run_with("64", kStoreOwn +
                                std::string("cvt.u64.u32 %y1, %x1; cvta.shared.u64 %y1, %y1;\n"
                                            "mbarrier.arrive.b64 %y2, [%y1];\n"
@@ -116,7 +116,7 @@ TEST_F(PtxMbarrier, Phases) {
 }
 
 TEST_F(PtxMbarrier, CountsOfArrivals) {
-  // One thread arrives for all.
+  // One thread arrives for all 64 threads.
   EXPECT_EQ(run_with("64", kStoreOwn +
                                std::string("bar.sync 0;\n@%p0 mbarrier.arrive.shared.b64 "
                                            "%y1, [%x1], 64;\n") +
@@ -137,7 +137,8 @@ TEST_F(PtxMbarrier, DroppedArrivals) {
       reversed());
 }
 
-// The state that an arrival returns has the number of pending arrivals before the arrival.
+// The state that an arrival returns contains the number of arrivals that were pending before the
+// arrival.
 TEST_F(PtxMbarrier, PendingCount) {
   EXPECT_EQ(run_with("5",
                      "@!%p0 bra end;\nmbarrier.arrive.noComplete.shared.b64 %y1, [%x1], 2;\n"
@@ -169,7 +170,7 @@ TEST_F(PtxMbarrier, Transactions) {
             101u);
 }
 
-// cp.async.mbarrier.arrive arrives when the thread's earlier copies have completed.
+// The arrival of cp.async.mbarrier.arrive occurs when the thread's earlier copies have completed.
 TEST_F(PtxMbarrier, ArrivalsOfCopies) {
   std::vector<uint32_t> in(64);
   for (uint32_t i = 0; i < 64; ++i) in[i] = 1000 + i;
@@ -182,7 +183,7 @@ TEST_F(PtxMbarrier, ArrivalsOfCopies) {
                          kLoadOther,
                      64, in),
             expected);
-  // Without .noinc the arrival adds to the expected arrivals of the phase.
+  // Without .noinc, cp.async.mbarrier.arrive also increments the expected arrivals of the phase.
   EXPECT_EQ(run_with("64",
                      copy +
                          "cp.async.mbarrier.arrive.shared::cta.b64 [%x1];\n"
@@ -192,7 +193,8 @@ TEST_F(PtxMbarrier, ArrivalsOfCopies) {
             expected);
 }
 
-// Lanes 0 to 15 initialise one object by one instruction, and lanes 16 to 31 another object.
+// In one instruction, lanes 0 to 15 initialise one mbarrier, and lanes 16 to 31 initialise another
+// mbarrier.
 TEST_F(PtxMbarrier, LanesInitialiseAnObjectTogether) {
   const std::vector<uint32_t> pending = run_with("1",
                                                  "and.b32 %x3, %i, 16; add.u32 %x4, %x2, %x3;\n"
@@ -212,7 +214,7 @@ TEST_F(PtxMbarrier, AnObjectIsInitialisedAgainAfterInval) {
             3u);
 }
 
-// Hints for the number of registers, and fences between proxies, change no values.
+// setmaxnreg and proxy fences do not change results.
 TEST_F(PtxMbarrier, FencesAndHints) {
   EXPECT_EQ(run(kernel("fence.mbarrier_init.release.cluster;\nfence.proxy.async;\n"
                        "fence.proxy.async.global;\nfence.proxy.async.shared::cta;\n"

@@ -65,7 +65,8 @@ class PtxForms : public Ptx {
     if (form.count == 1) return "%r0";
     return form.count == 2 ? "{%r0, %r1}" : "{%r0, %r1, %r2, %r3}";
   }
-  // Returns instructions that copy all bytes of a thread from one address to the other.
+  // Returns instructions that copy the thread's kBytes bytes from `from` to `to`. `load` and
+  // `store` are the beginnings of the instructions' names, without the type.
   static std::string copied(const std::string& load, const std::string& from,
                             const std::string& store, const std::string& to) {
     std::string text;
@@ -274,7 +275,7 @@ TEST_F(PtxForms, Parameters) {
   }
 }
 
-// The address of a parameter has 32 or 64 bits.
+// The address of a parameter can be read into a register of 32 or 64 bits.
 TEST_F(PtxForms, AddressesOfParameters) {
   for (const char* address : {"mov.b64 %a, given;", "mov.b32 %r, given; cvt.u64.u32 %a, %r;"}) {
     PtxModule module(
@@ -403,8 +404,8 @@ TEST_F(PtxForms, RegistersOf128Bits) {
   }
 }
 
-// Threads of 8 blocks add 1 to a number of 128 bits by atom.cas, and exchange another number. Each
-// exchanged number, two halves whose sum is 7, is read once.
+// Threads of 8 blocks add 1 to a number of 128 bits by atom.cas, and exchange another number. The
+// exchanged numbers have two halves whose sum is 7; each number must be read exactly once.
 TEST_F(PtxForms, AtomicsOf128Bits) {
   constexpr unsigned kBlocks = 8;
   PtxModule module(
@@ -442,15 +443,15 @@ TEST_F(PtxForms, AtomicsOf128Bits) {
   EXPECT_EQ(read, expected);
 }
 
-// The types of the elements of a vector that an atomic updates.
+// Type of the elements of a vector that an atomic updates. An element contains one or two floats.
 struct ElementType {
   const char* name;
-  unsigned bytes;                // size of an element
-  int exponent, mantissa;        // widths of the fields of a number [bits]
-  std::vector<uint32_t> values;  // bits of numbers: of +0, -0, NaN and others
+  unsigned bytes;                // size of an element [bytes]
+  int exponent, mantissa;        // widths of a float's exponent and mantissa [bits]
+  std::vector<uint32_t> values;  // bit patterns of +0, -0, NaN and other floats
   unsigned number_bytes() const { return exponent + mantissa == 31 ? 4 : 2; }
   double decoded(uint32_t bits) const { return decoded_by_definition(bits, exponent, mantissa); }
-  // Returns the bits of the result of an operation, by definition.
+  // Returns the bits of the result of operation `op` on two floats.
   uint32_t result(const std::string& op, uint32_t old, uint32_t operand) const {
     const double a = decoded(old), b = decoded(operand);
     double d = a + b;
@@ -620,7 +621,7 @@ TEST_F(PtxForms, CacheHints) {
 TEST_F(PtxForms, AsyncCopiesWithMoreOperands) {
   const struct {
     const char* text;
-    int source_bytes;  // source bytes of threads whose predicate is true
+    int source_bytes;  // bytes copied if the predicate is true
   } all[] = {
       {"cp.async.ca.shared.global.L2::cache_hint [%mine], [%in], 16, %policy", 16},
       {"cp.async.cg.shared.global.L2::cache_hint.L2::128B [%mine], [%in], 16, %n, %policy", 4},

@@ -13,7 +13,8 @@ namespace {
 
 using Names = std::map<std::string, Row>;
 
-// Writes the results of `Function` for every value of the first source.
+// Writes the results of `Function` for every value of the first source with the value `second` of
+// the second source.
 template <class Function>
 [[gnu::always_inline]] inline void fill(uint16_t second, uint32_t* results) {
   const Function function(second);
@@ -49,9 +50,9 @@ struct BF16 {
   static const double* values() { return kBfloats.data(); }
 };
 
-// Rounds to nearest, ties to even. The last bit of the added double has the weight of the last bit
-// of the result, so the processor rounds at this bit. The sum minus the added double is the
-// magnitude of the result in units of this bit.
+// Rounds x to the format: to nearest, ties to even. Adds a double whose last bit has the weight of
+// the result's last bit, so that the processor rounds at this bit. The bits of the sum minus the
+// bits of the added double are the result's magnitude in units of this bit.
 template <class Format>
 [[gnu::always_inline]] inline uint32_t rounded(double x) {
   constexpr int64_t kBias = (1 << (Format::kExponent - 1)) - 1;
@@ -61,7 +62,7 @@ template <class Format>
   const int64_t magnitude = bits & INT64_MAX;
   const int64_t sign = static_cast<int64_t>(static_cast<uint64_t>(bits ^ magnitude) >> 48);
   const int64_t top = std::max(magnitude >> 52, 1024 - kBias);
-  const int64_t capped = std::min(top, 1023 + kBias + 1);  // larger values are infinite
+  const int64_t capped = std::min(top, 1023 + kBias + 1);  // larger exponents become infinity
   const int64_t added = (capped + 52 - Format::kMantissa) << 52 | int64_t{1} << 51;
   double nearest, counted;
   std::memcpy(&nearest, &added, sizeof(nearest));
@@ -132,7 +133,7 @@ struct Comparison {
   double b;
 };
 
-// set: kBits if the comparison is true, otherwise 0.
+// The instruction `set`: the result is kBits if the comparison is true, otherwise 0.
 template <class Holds, uint32_t kBits>
 struct Marked {
   explicit Marked(uint16_t second) : holds(second) {}
@@ -140,8 +141,8 @@ struct Marked {
   Holds holds;
 };
 
-// Integers, extended to type X as PTX ISA defines. `Op` returns all bits; kMask selects the bits of
-// the result.
+// Integer instructions. The sources are extended to type X, and kMask selects the result's bits
+// from the value that `Op` returns.
 template <class X, class Op, uint32_t kMask = 0xffff>
 struct Integer {
   explicit Integer(uint16_t second) : b(static_cast<X>(second)) {}

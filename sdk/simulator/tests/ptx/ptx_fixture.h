@@ -37,7 +37,8 @@ inline void note_forms(const std::string& text, const std::string& body) {
   if (path == nullptr) return;
   const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
   std::ofstream file(path, std::ios::app);
-  // A statement follows a brace, a semicolon, a label or a guard.
+  // Matches the name of each instruction, which follows a brace, a semicolon, a label or a guard
+  // predicate.
   static const std::regex statement(
       R"((?:^|[;{}\n:])\s*(?:@!?%?\w+\s+)?([a-z]\w*(?:\.[\w:]+)*)\s*(?=[^:\w.]))");
   const auto simd = execution_target::simd_forms(text);
@@ -49,7 +50,8 @@ inline void note_forms(const std::string& text, const std::string& body) {
   }
 }
 
-/// Writes a text to its own file in the folder that KERNKIT_PTX_TEXTS names, for ptxas.
+/// Writes a PTX text to a new file in the folder that the environment variable KERNKIT_PTX_TEXTS
+/// names, so that ptxas can compile the text.
 inline void keep_text(const std::string& text) {
   const char* folder = std::getenv("KERNKIT_PTX_TEXTS");
   if (folder == nullptr) return;
@@ -60,7 +62,7 @@ inline void keep_text(const std::string& text) {
   std::ofstream(std::string(folder) + "/" + name) << text;
 }
 
-/// A module of PTX text, loaded as a program loads a module. Kernels are launched by name.
+/// A PTX text that is loaded as a library of the CUDA runtime. Kernels are launched by name.
 class PtxModule {
  public:
   explicit PtxModule(const std::string& body, const std::string& target = "sm_90") {

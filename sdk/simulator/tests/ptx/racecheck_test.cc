@@ -29,8 +29,8 @@ std::string text_of(const RaceCheck& check) {
 
 class PtxRaces : public Ptx {
  protected:
-  // Returns the reports for a kernel of 64 threads, or "none". Thread i has i in %i, the address of
-  // element i of shared memory in %mine and the address of element 63 - i in %other.
+  // Returns the reports about a kernel of 64 threads, or "none". In thread i, %i is i, %mine is the
+  // address of element i of shared memory, and %other is the address of element 63 - i.
   std::string races(const std::string& body, dim3 grid = 1, RaceLevel level = RaceLevel::kError) {
     PtxModule module(
         ".file 1 \"/src/raced.cu\"\n.visible .entry raced()\n{\n"
@@ -94,13 +94,14 @@ TEST_F(PtxRaces, WordsOfAdjacentElements) {
                 "thread [31, 0, 0]" +
                 end);
   EXPECT_EQ(races(store + kBarrier + load + "];"), "none");
-  // Stores after loads of each word, and a second store of each lane.
+  // A kernel in which each word is stored, loaded by another warp, and then stored twice by the
+  // same lane.
   const std::string again = store + kBarrier + load + "];\n" + kBarrier + store + store;
   EXPECT_EQ(races(again), "none");
   EXPECT_NE(races(again + load + "];").find("by thread [15, 0, 0]" + end), std::string::npos);
 }
 
-// All threads write one word and read the word: an error only if the values differ.
+// All threads store the same word and load it. The stores are an error only if the values differ.
 TEST_F(PtxRaces, StoresOfOneValue) {
   const std::string same =
       "mov.u32 %r3, 7;\nst.shared.u32 [%first], %r3;\nld.shared.u32 %r2, [%first];";
@@ -144,7 +145,8 @@ TEST_F(PtxRaces, LanesOfAWarpAtTheLevelOfWarnings) {
   EXPECT_EQ(of_lanes("vote.sync.any.pred %p1, %lower, -1;\n"), text);
   EXPECT_EQ(of_lanes("bar.warp.sync -1;\n"), "none");
   EXPECT_EQ(of_lanes("bar.sync 0;\n"), "none");
-  // Masks of half of the lanes, of the pairs that exchange data, and of other pairs.
+  // Masks of __syncwarp(): half of the lanes, the pairs of lanes that exchange data, and other
+  // pairs.
   EXPECT_EQ(of_lanes("and.b32 %r4, %i, 16;\nshl.b32 %r4, 65535, %r4;\nbar.warp.sync %r4;\n"),
             "none");
   EXPECT_EQ(of_lanes("and.b32 %r4, %i, 30;\nshl.b32 %r4, 3, %r4;\nbar.warp.sync %r4;\n"), "none");
@@ -153,7 +155,7 @@ TEST_F(PtxRaces, LanesOfAWarpAtTheLevelOfWarnings) {
   EXPECT_EQ(of_lanes("and.b32 %r4, %i, 1;\nsetp.eq.u32 %p1, %r4, 0;\n@%p1 bra even;\n"
                      "bar.warp.sync -1;\nbra both;\neven: bar.warp.sync -1;\nboth:\n"),
             "none");
-  // A store after the loads of other lanes.
+  // A second store of each lane, after another lane has loaded the word.
   const std::string again = "add.u32 %r4, %i, 9;\n.loc 1 9 3\nst.shared.u32 [%mine], %r4;\n";
   EXPECT_NE(of_lanes("bar.warp.sync -1;\n", again)
                 .find("Race reported between Write access at byte 0 of shared memory (raced.cu:9) "
@@ -194,7 +196,7 @@ TEST_F(PtxRaces, BytesAreApart) {
 
 TEST_F(PtxRaces, NumberedBarriers) {
   EXPECT_EQ(races(kStore + "bar.sync 3, 64;\n" + kLoad), "none");
-  // The upper warp waits for the lower warp, which only arrives.
+  // The upper warp waits at the barrier; the lower warp only arrives at the barrier.
   const std::string one_direction = "@!%lower bra consumer;\n" + kStore +
                                     "bar.arrive 2, 64;\nbra end;\nconsumer:\n"
                                     "bar.sync 2, 64;\n" +
@@ -223,7 +225,8 @@ TEST_F(PtxRaces, AtomicsOrder) {
             "none");
 }
 
-// Accesses of different blocks to shared memory do not race.
+// Shared-memory accesses of different blocks do not race, since each block has its own shared
+// memory.
 TEST_F(PtxRaces, OfEachBlockForItself) {
   EXPECT_EQ(races(kStore, 300), "none");
   const std::string of_many = races(kStore + kLoad, 300);
@@ -241,8 +244,8 @@ TEST_F(PtxRaces, ReportsOnlyDuringItsLifetime) {
   EXPECT_EQ(races("ret;"), "none");
 }
 
-// Races in global memory. Thread i of a grid of n threads has i in %i, the address of element i of
-// global memory in %mine and the address of element n - 1 - i in %other.
+// Races in global memory. In thread i of a grid of n threads, %i is i, %mine is the address of
+// element i of global memory, and %other is the address of element n - 1 - i.
 class PtxGlobalRaces : public Ptx {
  protected:
   static constexpr unsigned kCount = 128;
@@ -279,7 +282,7 @@ class PtxGlobalRaces : public Ptx {
     return text;
   }
 
-  // kCount elements that the kernels access, then a counter.
+  // Memory of the kernels: kCount elements, followed by a counter.
   unsigned* x_ = memory<unsigned>(kCount + 8);
 };
 
@@ -386,8 +389,8 @@ TEST_F(PtxMemoryModel, ReleaseAndAcquirePatterns) {
   }
   const std::string nothing = ", with nothing between that orders them";
   EXPECT_EQ(reason(relaxed, "ld.acquire.gpu.global.u32", ""), nothing);
-  // A fence after the store to the flag releases nothing, and a weak store to the flag is not a
-  // release.
+  // A fence after the store to the flag does not release the store of element 0, and a weak store
+  // to the flag is not a release.
   EXPECT_EQ(reason(relaxed + "\nfence.acq_rel.gpu;", "ld.acquire.gpu.global.u32", ""), nothing);
   EXPECT_NE(
       passes("fence.acq_rel.gpu;\nst.global.u32 [%x+512], 1;", "ld.acquire.gpu.global.u32", "")
@@ -407,7 +410,7 @@ TEST_F(PtxMemoryModel, Scopes) {
             "none");
   EXPECT_EQ(reason("fence.acq_rel.cta;\nst.relaxed.gpu.global.u32 [%x+512], 1;", acquire, ""),
             of_fence);
-  // A cluster has one block.
+  // The cluster has only one block, so a fence of scope cluster does not include the other block.
   EXPECT_EQ(reason("fence.acq_rel.cluster;\nst.relaxed.gpu.global.u32 [%x+512], 1;", acquire, ""),
             of_fence);
   EXPECT_NE(reason(wide, "ld.acquire.cta.global.u32", ""), "none");
@@ -432,12 +435,13 @@ TEST_F(PtxMemoryModel, Observations) {
   EXPECT_EQ(accesses(store, "ld.acquire.gpu.global.u32", load), "none");
   EXPECT_EQ(accesses(store, "ld.volatile.global.u32", "st.global.u32 [%x+512], 2;"), "none");
   EXPECT_EQ(accesses(store, relaxed, "ld.global.u8 %r4, [%x+513];"), "none");
-  // The store and the load must be morally strong.
+  // The load does not order the store unless both are strong and each scope includes the other
+  // thread ("morally strong" in PTX ISA).
   EXPECT_NE(accesses(store, "ld.global.u32", load), "none");
   EXPECT_NE(accesses(store, "ld.relaxed.cta.global.u32", load), "none");
   EXPECT_NE(accesses("st.global.u32", relaxed, load), "none");
   EXPECT_NE(accesses("st.relaxed.cta.global.u32", relaxed, load), "none");
-  // An access to another word is unordered.
+  // An access to a word other than the observed word is not ordered.
   EXPECT_NE(passes(store + " [%x+512], 1;", relaxed, ""), "none");
   // After a barrier, the observed store also precedes accesses by other threads of the block.
   const auto other_warp = [&](const std::string& barrier) {
@@ -638,8 +642,8 @@ TEST_F(PtxGlobalRaces, EqualValuesAndAtomics) {
 }
 
 // The last block that increments the counter loads the elements that another block stored. The
-// stores are ordered before the loads if a fence or the atomic releases and acquires, and its scope
-// includes both blocks.
+// stores are ordered before the loads if the counter's atomic, or a fence before and after the
+// atomic, releases and acquires with a scope that includes both blocks.
 TEST_F(PtxGlobalRaces, FencesAndACounter) {
   const auto of_last = [&](const std::string& fence,
                            const std::string& add = "atom.global.add.u32") {
@@ -657,9 +661,9 @@ TEST_F(PtxGlobalRaces, FencesAndACounter) {
   EXPECT_NE(of_last("membar.cta;"), "none");
   EXPECT_NE(of_last("membar.gl;", "atom.relaxed.cta.global.add.u32"), "none");
 }
-// The block that takes the last ticket resets the counter. The atomic of this block has read the
-// atomics of the other blocks, directly or through other atomics, so these precede the store (PTX
-// ISA, "Observation Order" and "Causality Order").
+// The block that takes the last ticket resets the counter by a store. The block's atomic has read
+// the results of the other blocks' atomics, directly or through other atomics, so all atomics are
+// ordered before the store (PTX ISA, "Observation Order" and "Causality Order").
 TEST_F(PtxGlobalRaces, TheLastBlockResetsTheCounter) {
   const auto of_last = [&](const std::string& add, const std::string& last = "3") {
     x_[kCount] = 0;
@@ -672,7 +676,7 @@ TEST_F(PtxGlobalRaces, TheLastBlockResetsTheCounter) {
   EXPECT_NE(of_last(takes, "1"),
             "none");  // the atomics of the third and fourth block are unordered
   EXPECT_NE(of_last("atom.relaxed.cta.global.add.u32 %r5, [%x+512], 1;"), "none");
-  // `red` reads no value.
+  // `red` reads no value, so the earlier atomics are not observed.
   EXPECT_NE(of_last("red.global.add.u32 [%x+512], 1;\nmov.u32 %r5, %r1;"), "none");
 }
 // One block waits for a flag that the other block stores.
@@ -773,14 +777,14 @@ TEST_F(PtxGlobalRaces, OfTwoStreams) {
   cudaEventDestroy(event);
 }
 
-// A programmatic dependent launch: the kernel may begin while the previous kernel still runs.
+// Tests of programmatic dependent launches: a kernel may begin while the previous kernel of the
+// stream still runs.
 class PtxDependentLaunches : public PtxGlobalRaces {
  protected:
   PtxDependentLaunches() { cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking); }
   ~PtxDependentLaunches() override { cudaStreamDestroy(stream_); }
 
-  // Returns a kernel whose thread i has the address of element i of x in %x and of element i of y
-  // in %y.
+  // Returns a kernel in which %x and %y are the addresses of element i of x and of y in thread i.
   static std::string kernel(const char* name, const std::string& body) {
     return std::string(".visible .entry ") + name +
            "(.param .u64 x, .param .u64 y)\n{\n.reg .b64 %x, %y, %z;\n.reg .b32 %t, %r<4>;\n"
@@ -789,8 +793,8 @@ class PtxDependentLaunches : public PtxGlobalRaces {
            "setp.eq.u32 %p, %t, 0;\nadd.u32 %t, %t, 1;\n" +
            body + "\nret;\n}\n";
   }
-  // Returns the reports about races between kernel `first`, which stores x by default, and kernel
-  // `second`.
+  // Returns the reports about races between the kernels `first`, which stores x by default, and
+  // `second`, which is launched after the calls `between`.
   std::string race_of(
       const std::string& second, const std::string& first = kStoreX,
       const std::function<void()>& between = [] {}, bool dependent = true) {
@@ -836,10 +840,10 @@ TEST_F(PtxDependentLaunches, AccessesBeforeTheWait) {
   EXPECT_EQ(race_of(kLoadX), early("Read", "Write"));
   EXPECT_EQ(race_of(std::string(kLoadX) + kWait), early("Read", "Write"));
   EXPECT_EQ(race_of(std::string(kWait) + kLoadX), "none");
-  // A trigger of the dependent kernels orders no accesses.
+  // griddepcontrol.launch_dependents does not order accesses.
   EXPECT_EQ(race_of(std::string("griddepcontrol.launch_dependents;\n") + kLoadX + kWait),
             early("Read", "Write"));
-  // The accesses race even if the first kernel does not trigger its dependents.
+  // The accesses race even without griddepcontrol.launch_dependents in the first kernel.
   EXPECT_EQ(race_of(kLoadX, ".loc 1 5 3\nst.global.u32 [%x], %t;"), early("Read", "Write"));
   const std::string store = ".loc 1 9 3\nadd.u32 %t, %t, 9; st.global.u32 [%x], %t;\n";
   EXPECT_EQ(race_of(store + kWait), early("Write", "Write"));
@@ -862,7 +866,7 @@ TEST_F(PtxDependentLaunches, WhereStreamsLag) {
 TEST_F(PtxDependentLaunches, OneThreadWaitsForAll) {
   const std::string first_warp = std::string("@%p ") + kWait;
   EXPECT_EQ(race_of(first_warp + "bar.sync 0;\n" + kLoadX), "none");
-  EXPECT_NE(race_of(first_warp + kLoadX), "none");  // the other warp does not wait
+  EXPECT_NE(race_of(first_warp + kLoadX), "none");  // the second warp does not wait
 }
 TEST_F(PtxDependentLaunches, LaunchesThatDoNotOverlap) {
   EXPECT_EQ(race_of(
@@ -870,7 +874,7 @@ TEST_F(PtxDependentLaunches, LaunchesThatDoNotOverlap) {
             "none");
   EXPECT_EQ(race_of(kLoadX, kStoreX, [&] { cudaStreamSynchronize(stream_); }), "none");
   EXPECT_EQ(race_of(kLoadX, kStoreX, [] { cudaDeviceSynchronize(); }), "none");
-  // Other work between the launches orders the launches.
+  // Other work in the stream between the launches orders the launches.
   EXPECT_EQ(race_of(kLoadX, kStoreX, [&] { cudaMemsetAsync(y_, 0, 4, stream_); }), "none");
   cudaEvent_t event;
   cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
@@ -888,8 +892,8 @@ TEST_F(PtxDependentLaunches, LaunchesThatDoNotOverlap) {
   EXPECT_NE(race_of(kLoadX), "none");
   EXPECT_EQ(race_of(kLoadX, kStoreX, [&] { cudaMemsetAsync(y_, 0, 4, nullptr); }), "none");
 }
-// The third of three kernels may overlap the first kernel, unless the second kernel waits before it
-// lets its dependents begin.
+// The third of three kernels may overlap the first kernel, unless the second kernel waits for the
+// first kernel before griddepcontrol.launch_dependents.
 TEST_F(PtxDependentLaunches, Three) {
   const auto third = [&](const std::string& second, bool dependent = true) {
     PtxModule module(".file 1 \"/src/dependent.cu\"\n" + kernel("first", kStoreX) +
@@ -1023,7 +1027,7 @@ TEST_F(PtxCallRaces, OfTwoCalls) {
                       "memory and Write access by cudaMemsetAsync() on stream 1"));
   EXPECT_EQ(race_of("copies within", "copies within").substr(0, 87),
             "1: cudaMemcpyAsync() on stream 2: Race reported between Write access at byte 0 of "
-            "20480");  // the race is on other_
+            "20480");  // the reported race is on other_
 }
 
 TEST_F(PtxCallRaces, OfWorkOfTheHost) {
@@ -1065,7 +1069,8 @@ TEST_F(PtxCallRaces, OfWorkOfTheHost) {
             "none");
 }
 
-// Work of the first stream after the access does not order the access with the second stream.
+// Later work in the first stream does not order the first stream's access before the second
+// stream's access.
 TEST_F(PtxCallRaces, AfterOtherWorkOfTheStream) {
   const auto more_work = [&](auto first_stream, auto) {
     cudaMemsetAsync(other_, 0, kBytes, first_stream);
@@ -1092,8 +1097,8 @@ TEST_F(PtxCallRaces, BytesAreApart) {
   EXPECT_EQ(race_of("copies other bytes", "writes"), "none");
 }
 
-// Work that one host thread waited for is also ordered before work of threads that this thread
-// creates, and of threads that join this thread.
+// Work that a host thread has waited for is also ordered before later work that is launched by
+// threads that the thread creates, or by threads that join the thread.
 TEST_F(PtxCallRaces, ThreadsOfTheHost) {
   const auto in_thread = [](const auto& call) { std::thread(call).join(); };
   EXPECT_EQ(race_of("writes", "fills it",
@@ -1134,7 +1139,7 @@ TEST_F(PtxCallRaces, WhatOrdersThem) {
               "none");
     EXPECT_EQ(race_of(first, second, [](auto, auto) { cudaDeviceSynchronize(); }), "none");
     EXPECT_EQ(race_of(first, second, [](auto, auto) { cudaFree(nullptr); }), "none");
-    // A query that succeeds is a wait.
+    // A query that returns cudaSuccess orders work like a wait.
     EXPECT_EQ(race_of(first, second,
                       [](auto first_stream, auto) {
                         while (cudaStreamQuery(first_stream) != cudaSuccess) {
@@ -1180,7 +1185,8 @@ TEST(PtxPeers, ACopyWaitsForBothDevices) {
   }
 }
 
-// Calls that wait for their copy order later work; calls that return earlier do not.
+// A copy is ordered before later work in other streams only if its call waits until the copy has
+// ended.
 TEST_F(PtxCallRaces, SynchronousCalls) {
   std::vector<unsigned> pageable(kBytes / 4);
   const auto after = [&](const Work& call) {

@@ -11,8 +11,8 @@
 namespace kernkit::simulator {
 namespace {
 
-// Returns the result of `work` in a rounding mode. Volatile variables keep the arithmetic between
-// the calls of fesetround().
+// Returns the result of `work` in a rounding mode. The volatile variables prevent the compiler from
+// moving the arithmetic across the calls of fesetround().
 template <class T, class Work>
 T rounded(int how, const Work& work, T a, T b, T c) {
   volatile T x = a, y = b, z = c;
@@ -141,8 +141,8 @@ TEST_F(PtxReal, FloatingPointModeOfTheLaunchingThread) {
   EXPECT_EQ(x[3], 1.0f / 1e-10f);
 }
 
-// The instruction ignores the low 32 bits of its source and sets the low 32 bits of its result to
-// 0: 20 bits of the mantissa remain.
+// The instructions ignore the low 32 bits of the source and set the low 32 bits of the result to 0,
+// so 20 bits of the mantissa remain.
 TEST_F(PtxReal, ReciprocalsOfHighHalves) {
   const auto check_one = [&](const std::string& op, double (*function)(double)) {
     check(op + ".approx.ftz.f64 %d, %a", {"f64", "f64"},
@@ -227,7 +227,8 @@ TEST_F(PtxReal, Comparisons) {
   check_one("nan", nan);
 }
 
-// The simulator's results are far within PTX ISA's bounds; a GPU's results may reach the bounds.
+// The errors of the simulator's results are far below PTX ISA's bounds; the errors of a GPU's
+// results may reach the bounds.
 TEST_F(PtxReal, Approximations) {
   const double kNear = std::ldexp(1, -22), kTurns = 100 * 3.14159;
   const struct {
@@ -322,7 +323,7 @@ TEST_F(PtxReal100, PairsOfFloats) {
   for (const auto& row : all) {
     for (const bool flushes : {false, true}) {
       const auto check_one = [&](const std::string& op, bool fused, const auto& work) {
-        if (fused && row.name[0] == '\0') return;  // fma needs a rounding
+        if (fused && row.name[0] == '\0') return;  // fma requires a rounding modifier
         const auto half = [=](uint64_t a, uint64_t b, uint64_t c) {
           const auto x = [=](uint64_t pattern) {
             return flushes ? flushed(f32(pattern)) : f32(pattern);

@@ -25,7 +25,7 @@ inline double f64(uint64_t bits) { return as<double>(bits); }
 /// Returns the bits of x, including the payload of a NaN: PTX ISA does not specify the bits of a
 /// NaN, and the simulator's conversion keeps the payload.
 inline uint64_t raw_bits(double x) { return as<uint64_t>(x); }
-/// Returns the bits of x, or of the NaN that instructions return.
+/// Returns the bits of x; for a NaN, the bits of the canonical NaN that instructions return.
 inline uint64_t bits(float x) { return x != x ? 0x7fffffff : as<uint32_t>(x); }
 inline uint64_t bits(double x) { return x != x ? 0x7ff8000000000000 : raw_bits(x); }
 /// Returns x, or 0 with the sign of x for a subnormal number, as .ftz does.

@@ -80,7 +80,7 @@ std::map<std::string, std::string> simd_forms(const std::string& text) {
         }
       }
     }
-  } catch (const ptx::UnsupportedPtx&) {  // tests of messages use unsupported PTX
+  } catch (const ptx::UnsupportedPtx&) {  // some tests use unsupported PTX
   }
   return forms;
 }

@@ -25,7 +25,7 @@ namespace {
 constexpr size_t kRegister = 256, kRegisters = 9;  // bytes
 constexpr size_t kMemory = 1 << 14;
 
-// The registers and the memory that a step reads and changes.
+// The registers and the memory that a step of the simulator reads and changes.
 struct State {
   alignas(64) unsigned char registers[kRegister * kRegisters];
   alignas(64) unsigned char memory[kMemory];
@@ -49,7 +49,7 @@ class PtxSteps : public ::testing::Test {
       std::memcpy(state->registers + at, &value, 4);
     }
     std::memset(state->memory, static_cast<int>(random_word()), kMemory);
-    // Addresses of 16-byte units, at equal distances or random.
+    // Register 8 holds addresses of 16-byte units, which have equal distances or are random.
     const uint64_t distance = uint64_t{random_() % 4} * 16;
     const bool in_order = random_() % 2 == 0;
     for (uint64_t l = 0; l < 32; ++l) {
@@ -68,10 +68,11 @@ class PtxSteps : public ::testing::Test {
     warp->ranges = &range;
     step(*warp, operation);
   }
-  // Runs both versions of a step on the same registers and memory.
+  // Runs the portable and the SIMD version of a step on the same registers and memory, and compares
+  // the results.
   void expect_same(ptx::Run step, ptx::Run simd_step, const Operation& operation, uint32_t mask,
                    const char* name, size_t i) {
-    // Both runs use the same object, because the registers contain addresses of its memory.
+    // Both runs use the object state_, because the registers contain addresses of its memory.
     fill(&state_);
     const auto before = std::make_unique<State>(state_);
     run(step, operation, mask, &state_);

@@ -28,7 +28,7 @@ uint32_t bits_of(const std::string& type) {
   return type == "f64" ? 64 : type == "f16" || type == "bf16" ? 16 : 32;
 }
 
-// Returns whether the code of an f64 is a NaN, whose other bits PTX ISA does not specify.
+// Returns whether the bits of an f64 are a NaN. PTX ISA does not specify a NaN's sign and payload.
 bool is_nan(uint64_t code) { return (code & 0x7fffffffffffffff) > 0x7ff0000000000000; }
 
 // The registers of a matrix. A line is a row of A, C or D, or a column of B. Four lanes hold a
@@ -157,7 +157,8 @@ class PtxTensorCore : public Ptx {
   }
 };
 
-// The environment variable KERNKIT_TENSOR_CORE_SUMS names another file of vectors.
+// If set, the environment variable KERNKIT_TENSOR_CORE_SUMS is the path of a file that replaces
+// tensor_core_sums.txt.
 TEST_F(PtxTensorCore, SumsOfDevices) {
   const char* other = std::getenv("KERNKIT_TENSOR_CORE_SUMS");
   std::ifstream file(other != nullptr ? other : KERNKIT_TENSOR_CORE_SUMS);

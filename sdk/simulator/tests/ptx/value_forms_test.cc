@@ -21,7 +21,7 @@ uint64_t in_both(const Each& each) {
 
 class PtxValueForms : public Instruction {
  protected:
-  // Checks an instruction with one source for every 16-bit value.
+  // Checks an instruction with one source, for every 16-bit value of the source.
   void check_each(const std::string& text, const std::vector<std::string>& types,
                   const std::function<uint64_t(uint64_t)>& reference) {
     std::vector<uint64_t> sources[3];
@@ -82,7 +82,8 @@ TEST_F(PtxValueForms, Comparisons) {
           [&](uint64_t a, uint64_t b, uint64_t) { return holds(f16(a), f16(b)); });
     check(setp + ".bf16 %d, %a, %b", {"pred", "bf16", "bf16"},
           [&](uint64_t a, uint64_t b, uint64_t) { return holds(bf16(a), bf16(b)); });
-    // set: the result is 1.0 or all bits set, for each half of a pair.
+    // The instruction `set`: the result of each half of a pair is 1.0 or all ones if the comparison
+    // is true, otherwise 0.
     const std::string set = std::string("set.") + row.name;
     for (const std::string type : {"f16", "bf16"}) {
       const uint64_t yes = type == "f16" ? 0x3c00 : 0x3f80;
@@ -255,7 +256,7 @@ TEST_F(PtxValueForms, Approximations) {
     const char* name;
     double (*exact)(double);
     bool flushes;
-    double absolute = 0;  // additional error that a GPU may have
+    double absolute = 0;  // additional error allowed on a GPU
   } all[] = {{"lg2.approx.ftz.f32", std::log2, true, kNear},
              {"rcp.approx.f32", [](double x) { return 1 / x; }, false},
              {"rcp.approx.ftz.f32", [](double x) { return 1 / x; }, true},
@@ -317,14 +318,14 @@ TEST_F(PtxValueForms, Conversions) {
   in_direction("rm", -std::numeric_limits<double>::infinity());
   in_direction("rz", std::numeric_limits<double>::quiet_NaN());
   check("cvt.rzi.s32.f64 %d, %a", {"s32", "f64"}, [](uint64_t a, uint64_t, uint64_t) {
-    if (f64(a) != f64(a)) return uint64_t{1} << 31;  // NaN of .f64, as PTX ISA defines
+    if (f64(a) != f64(a)) return uint64_t{1} << 31;  // result for a NaN of .f64 (PTX ISA)
     const double x = std::trunc(f64(a));
     return static_cast<uint64_t>(
         static_cast<int64_t>(std::min(std::max(x, -2147483648.0), 2147483647.0)));
   });
   check("cvt.rzi.u64.f64 %d, %a", {"u64", "f64"}, [](uint64_t a, uint64_t, uint64_t) {
     const double x = f64(a);
-    if (x != x) return uint64_t{1} << 63;  // NaN, as PTX ISA defines
+    if (x != x) return uint64_t{1} << 63;  // result for a NaN (PTX ISA)
     return x <= 0 ? 0 : x >= 18446744073709551616.0 ? ~uint64_t{0} : static_cast<uint64_t>(x);
   });
   check("cvt.rn.f64.u64 %d, %a", {"f64", "u64"},
@@ -403,7 +404,7 @@ TEST_F(PtxValueForms, EachPairOf8Bits) {
     const auto wide = [](uint64_t code) -> uint64_t {
       if ((code & 0x7f) == 0x7f) return 0x7fff;
       const double sign = (code & 0x80) != 0 ? -1 : 1;
-      const bool top = (code >> 3 & 15) == 15;  // a number in e4m3, not an infinity
+      const bool top = (code >> 3 & 15) == 15;  // finite in e4m3: e4m3 has no infinity
       const double value = top ? std::ldexp(1 + (code & 7) / 8.0, 8) : decoded(code & 0x7f, 4, 3);
       return encoded(sign * value, 5, 10);
     };

@@ -10,10 +10,12 @@ namespace kernkit::simulator {
 namespace {
 
 constexpr uint32_t kRows = 64, kBytesOfRow = 32;
-// Shared memory: A, B, and rows of A that a test loads into registers [bytes].
+// Offsets in shared memory of B and of the rows of A that a test loads into registers, and the size
+// of shared memory [bytes]. A begins at offset 0.
 constexpr uint32_t kStartOfB = 8192, kStartOfRows = 40960, kSharedBytes = 43008;
 
-/// A type of elements: its name in PTX, its size, and the bits of a small integer.
+/// An element type: the name in PTX, the size [bits], and a function that returns the bits of a
+/// small integer.
 struct Elements {
   std::string name;
   uint32_t bits;
@@ -35,8 +37,8 @@ uint32_t float_bits(int x) {
   std::memcpy(&bits, &value, 4);
   return bits;
 }
-// Returns a small integer as a float of 8 bits with this bias of the exponent and this size of the
-// mantissa.
+// Returns a small integer as an 8-bit float with the exponent bias `bias` and `mantissa` mantissa
+// bits.
 uint32_t byte_bits(int x, uint32_t bias, uint32_t mantissa) {
   if (x == 0) return 0;
   const uint32_t f = float_bits(x);
@@ -52,7 +54,7 @@ const Elements kS8{"s8", 8, [](int x) { return static_cast<uint32_t>(x) & 0xff; 
 const Elements kU8{"u8", 8, [](int x) { return static_cast<uint32_t>(x); }, 0, 255};
 
 /// A layout of a matrix in shared memory: the swizzle in bytes (0, 32, 64, 128), and whether the
-/// elements of a column are contiguous, instead of the elements along k.
+/// matrix is transposed: elements along m or n are contiguous instead of elements along k.
 struct Layout {
   uint32_t swizzle;
   bool transposed = false;
@@ -68,7 +70,7 @@ uint32_t offset_of(const Layout& layout, uint32_t row, uint32_t byte, uint32_t r
   const uint32_t width = layout.swizzle / 16;  // units in a row of an atom
   const uint32_t atoms = (unit / width) * (rows / 8) + atom;
   const uint32_t at = (atoms * 8 + line) * layout.swizzle + unit % width * 16 + within;
-  const uint32_t phase = at / 128 % width;  // repeats after 128 bytes times `width`
+  const uint32_t phase = at / 128 % width;  // has a period of 128 * `width` bytes
   return at ^ phase * 16;
 }
 
@@ -171,8 +173,8 @@ class PtxWarpgroup : public Ptx {
     std::string matrix_a =
         std::to_string(descriptor_of(f.layout_a, 0, depth_rows(f.layout_a, kRows)));
     if (f.a_in_registers) {
-      // Register j of lane l has row 16 * warp + l / 4 + j % 2 * 8, from byte l % 4 * 4 + j / 2
-      // * 16.
+      // Register j of lane l holds 4 bytes of row 16 * warp + l / 4 + j % 2 * 8, at byte l % 4 * 4
+      // + j / 2 * 16.
       text +=
           "shr.u32 %x0, %i, 5; shl.b32 %x0, %x0, 4; bfe.u32 %x1, %i, 2, 3; add.u32 %x0, %x0, %x1;"
           "\nmul.lo.u32 %x0, %x0, 32; and.b32 %x1, %i, 3; mad.lo.u32 %x0, %x1, 4, %x0;\n"
@@ -206,8 +208,8 @@ class PtxWarpgroup : public Ptx {
     for (uint32_t r = 0; r < registers; ++r) {
       text += "st.global.u32 [%out+" + std::to_string(4 * r) + "], %d" + std::to_string(r) + ";\n";
     }
-    // Register r of lane l: row 16 * warp + l / 4 + r / 2 % 2 * 8, column r / 4 * 8 + l % 4 * 2 + r
-    // % 2; a register of float16 has two columns.
+    // Sum r of lane l is in row 16 * warp + l / 4 + r / 2 % 2 * 8 and column r / 4 * 8 + l % 4 * 2
+    // + r % 2 of D. A register holds two sums of float16, or one float.
     const auto visit_sums = [&](const std::function<void(uint32_t, uint32_t, size_t, int)>& visit) {
       for (uint32_t thread = 0; thread < 128; ++thread) {
         for (uint32_t r = 0; r < f.n / 2; ++r) {
