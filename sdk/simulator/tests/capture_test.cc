@@ -309,8 +309,8 @@ TEST_F(CudaCapture, MemoryOfAGraphIsAllocatedInEachRun) {
   }
 }
 
-// The stream waits for the graph's host function; the host thread that launches the graph does not
-// wait.
+// The stream waits for the end of the graph's host function; the host thread that launched the
+// graph does not wait.
 TEST_F(CudaCapture, FunctionsOfTheHostInAGraphRunBesideTheHost) {
   for (unsigned seed = 0; seed <= 10; ++seed) {
     start(seed);

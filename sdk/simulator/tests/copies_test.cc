@@ -19,8 +19,8 @@ class CudaCopies : public ::testing::Test {
     cudaMalloc(&device_, kBytes);
     cudaStreamCreate(&stream_);
   }
-  /// Returns the report about a call whose result is `error`. Expects cudaErrorInvalidValue, and no
-  /// other error of the device.
+  /// Returns the report about a call that returned `error`. Expects that `error` is
+  /// cudaErrorInvalidValue and that the device has no error.
   std::string sentence(cudaError_t error) {
     EXPECT_EQ(error, cudaErrorInvalidValue);
     EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidValue);
@@ -179,8 +179,8 @@ TEST_F(CudaCopies, WhatCannotBeFreed) {
   EXPECT_EQ(cudaFree(device_), cudaSuccess);
 }
 
-// A copy also checks the host's side: malloc() never returns an address that cudaFree() released,
-// so such an address is no memory of the host.
+// A copy checks the host pointer too. An address that cudaFree() released cannot be host memory,
+// since malloc() never returns such an address.
 TEST_F(CudaCopies, FreedMemoryIsNoMemoryOfTheHost) {
 #if defined(TEST_WITH_ASAN) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "AddressSanitizer reports the access first";

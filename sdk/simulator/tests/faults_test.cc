@@ -193,7 +193,7 @@ TEST_F(CudaFaults, WaitsForever) {
       << fault();
 }
 
-// All threads synchronise forever, and no thread exits.
+// The threads of the kernel synchronise in an endless loop.
 TEST_F(CudaFaults, MeetsForever) {
   runtime_.set_watchdog(0.02);
   int flag = 0;
@@ -208,7 +208,7 @@ TEST_F(CudaFaults, MeetsForever) {
 
 // The watchdog measures the time without progress, not a kernel's whole time.
 TEST_F(CudaFaults, TakesLong) {
-  runtime_.set_watchdog(0.3);  // a thread of a loaded machine can wait for a processor for 0.1 s
+  runtime_.set_watchdog(0.3);  // on a loaded machine, a thread may get no processor for 0.1 s
   int ended = 0;
   launch(slow::last_block_first, 30, 1, 0, &ended);
   EXPECT_EQ(fault(), "none");

@@ -136,7 +136,7 @@ TEST_F(CudaHostFaults, WaitsOrAllocatesDuringCapture) {
   }
 }
 
-// The recorded calls include the call that waits.
+// The recorded calls show that the host waited.
 TEST_F(CudaHostFaults, HiddenSynchronisation) {
   int* x = memory();
   runtime_.clear();
@@ -146,7 +146,7 @@ TEST_F(CudaHostFaults, HiddenSynchronisation) {
   EXPECT_EQ(runtime_.count("cudaStreamSynchronize"), 1u);
 }
 
-// When a copy's call returns, pageable host memory has been read or written.
+// A copy has read or written pageable host memory when the call of the copy returns.
 TEST_F(CudaHostFaults, CopiesOfPageableMemory) {
   for (unsigned seed = 1; seed <= 20; ++seed) {
     start(seed);

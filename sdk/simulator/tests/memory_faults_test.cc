@@ -26,12 +26,12 @@ __global__ void past_static(float* x) {
 __global__ void misaligned(float4* x, const float* y) {
   const auto* four = reinterpret_cast<const float4*>(y + 1);
 #if defined(__clang__)
-  x[0].w = four->w;  // clang++ does not check a copy of the struct
+  x[0].w = four->w;  // clang++ does not check the alignment in a struct copy
 #else
   x[0] = *four;
 #endif
 }
-// Threads from number n on do not write their elements of the tile.
+// Threads n, n + 1, ... do not write their elements of the tile.
 __global__ void unwritten_shared(int* x, int n) {
   __shared__ int tile[64];
   if (static_cast<int>(threadIdx.x) < n) tile[threadIdx.x] = 1;
@@ -84,7 +84,8 @@ TEST_F(CudaFaults, UninitialisedMemory) {
   EXPECT_NE(results[2][0], results[2][1]) << "global memory";
 }
 
-// Without the second barrier, some seed gives wrong sums; with the barrier, no seed does.
+// Without the second barrier, at least one seed gives wrong sums; with the barrier, all seeds give
+// correct sums.
 TEST_F(CudaFaults, SecondBarrierMissing) {
   int x[] = {1, 2, 3, 4};
   for (const bool barrier : {true, false}) {
@@ -109,7 +110,8 @@ TEST_F(CudaFaultsDeathTest, PastAnAllocation) {
                "in kernel faulty::past_the_end: block \\[3, 0, 0\\], thread \\[4, 0, 0\\]");
 }
 
-// A large allocation's pages exist only after an access.
+// The allocation may exceed the machine's memory: the pages of a large allocation exist only after
+// an access.
 TEST_F(CudaFaultsDeathTest, PastALargeAllocation) {
   runtime_.~CudaRuntime();
   CudaDevice large;

@@ -379,8 +379,8 @@ TEST(CudaRuntime, NoDevices) {
   EXPECT_STREQ(cudaGetErrorName(cudaErrorNoDevice), "cudaErrorNoDevice");
 }
 
-// The destructor of an object that a thread created before the thread's first call runs after the
-// runtime's own objects of the thread are destroyed.
+// Thread-local objects are destroyed in reverse order: an object that a thread created before the
+// thread's first CUDA call is destroyed after the runtime's thread-local objects.
 TEST(CudaRuntime, AnObjectThatAThreadDestroysLastCanFreeMemory) {
   struct Owner {
     void* memory = nullptr;

@@ -49,7 +49,7 @@ class CudaStreams : public ::testing::Test {
     config.stream = stream;
     EXPECT_EQ(cudaLaunchKernelEx(&config, kernels::append, &log_, letter), cudaSuccess);
   }
-  // Runs `work` with each of 40 seeds. Returns the different logs.
+  // Runs `work` with the seeds 1 to 40, and returns the set of logs.
   template <class Work>
   std::set<std::string> logs(const Work& work) {
     std::set<std::string> all;

@@ -95,7 +95,7 @@ TEST_F(CudaStreams, CopiesAndFreeingWait) {
   }
 }
 
-// A stream waits for its host function; the host and other streams do not wait.
+// A stream waits until its host function has ended; the host thread and other streams do not wait.
 TEST_F(CudaStreams, FunctionsOfTheHostRunBesideTheStream) {
   for (unsigned seed = 0; seed <= 10; ++seed) {
     start(seed);
@@ -113,8 +113,8 @@ TEST_F(CudaStreams, FunctionsOfTheHostRunBesideTheStream) {
   }
 }
 
-// On a GPU these calls would wait forever; in the simulator they return an error and report a
-// fault.
+// On a GPU, the calls in this test would wait forever. In the simulator, the calls return an error
+// and report a fault.
 TEST_F(CudaStreams, AWaitThatNeverEndsIsAFault) {
   const auto faults = [&](const std::string& function, auto&& wait) {
     for (const unsigned seed : {0u, 1u}) {
@@ -196,7 +196,7 @@ TEST_F(CudaStreams, AFunctionOfTheHostMayNotCall) {
   EXPECT_EQ(calls.error, cudaErrorNotPermitted);
 }
 
-// Without a seed, a stream lags only after a host function.
+// Without a seed, work in a stream is delayed only by a host function.
 TEST_F(CudaStreams, AHostThatPollsSeesTheEnd) {
   for (unsigned seed = 0; seed <= 10; ++seed) {
     start(seed);
@@ -238,7 +238,8 @@ TEST_F(CudaStreams, ARecordThatFailsIsNotWaitedFor) {
   EXPECT_EQ(log_, "a");
 }
 
-// Source of the rules: CUDA C++ Programming Guide, "Stream and Event Behavior" of several devices.
+// Source of the rules: CUDA C++ Programming Guide, section "Stream and Event Behavior" for
+// multi-device systems.
 TEST_F(CudaStreams, WhatMayBeOfAnotherDeviceThanTheCurrentOne) {
   for (unsigned seed = 0; seed <= 10; ++seed) {
     start(seed, 2);

@@ -6,7 +6,7 @@
 
 #include "driver_fixture.h"
 
-// Declares a symbol whose name is a macro in cuda.h.
+// Declares symbol_X() as the function whose symbol is X. In cuda.h, some of these names are macros.
 #define KERNKIT_SYMBOL(symbol) extern "C" int symbol_##symbol() __asm__(#symbol);
 KERNKIT_SYMBOL(cuCtxCreate_v2)
 KERNKIT_SYMBOL(cuCtxCreate_v3)
@@ -134,8 +134,8 @@ TEST_F(DriverEntryPoints, ErrorsHaveNamesAndTexts) {
   EXPECT_STREQ(text, "invalid device context");
   EXPECT_EQ(cuGetErrorString(CUDA_ERROR_OUT_OF_MEMORY, &text), CUDA_SUCCESS);
   EXPECT_STREQ(text, "out of memory");
-  // The values of CUresult fit into ten bits. A conversion from a number above 1023 would be
-  // undefined behaviour.
+  // 1000 is not a value of CUresult. The values of CUresult fit into ten bits, so the conversion of
+  // a number above 1023 would be undefined behaviour.
   EXPECT_EQ(cuGetErrorName(static_cast<CUresult>(1000), &text), CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(text, nullptr);
 }
@@ -162,7 +162,7 @@ TEST_F(DriverEntryPoints, Devices) {
   EXPECT_EQ(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 1),
             CUDA_SUCCESS);
   EXPECT_EQ(value, 9);
-  // The runtime's API does not have this attribute.
+  // The runtime's API does not define this attribute.
   EXPECT_EQ(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_COOPERATIVE_MULTI_DEVICE_LAUNCH, 1),
             CUDA_SUCCESS);
   EXPECT_EQ(value, 0);

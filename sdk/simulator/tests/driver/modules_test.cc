@@ -51,7 +51,7 @@ TEST_F(DriverModules, ArgumentsAreInOneBuffer) {
   config.blockDimY = config.blockDimZ = 1;
   ASSERT_EQ(cuLaunchKernelEx(&config, scale, nullptr, extra), CUDA_SUCCESS);
   EXPECT_EQ(values(buffer.x, 2), (std::vector<float>{3, 6}));
-  size = 12;  // the buffer lacks the last argument
+  size = 12;  // too small for the last argument
   EXPECT_EQ(cuLaunchKernelEx(&config, scale, nullptr, extra), CUDA_ERROR_INVALID_VALUE);
   void* arguments[] = {&buffer.x, &buffer.n, &buffer.factor};
   EXPECT_EQ(cuLaunchKernelEx(&config, scale, arguments, extra), CUDA_ERROR_INVALID_VALUE);
@@ -80,8 +80,8 @@ TEST_F(DriverModules, InvalidPtxIsAnErrorOfTheLoad) {
   EXPECT_EQ(cuModuleGetFunction(&handle, nullptr, "scale"), CUDA_ERROR_INVALID_HANDLE);
 }
 
-// A program may free a fat binary after the load, for example if the program has read the binary
-// from a file.
+// A program may free a fat binary after loading it, for example after reading the fat binary from a
+// file.
 TEST_F(DriverModules, AModuleOutlivesItsFatBinary) {
   start();
   const std::string text = kScale;

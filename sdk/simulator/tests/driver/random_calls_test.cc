@@ -11,12 +11,13 @@
 namespace kernkit::simulator {
 namespace {
 
-/// A sequence of random calls of one host thread. For each call, the sequence chooses the function
-/// of the driver API or the function of the runtime API that does the same work. The call's result,
-/// its effect on memory and the runtime's last error must be as in the model.
+/// A sequence of random API calls by one host thread, checked against a model: the members of this
+/// class record the expected memory, streams, events and errors. Each call is made at random
+/// through the driver's or the runtime's API. The call's result, its effect on memory and the
+/// runtime's last error must equal the model's.
 class Sequence {
  public:
-  /// `is_alone`: no other thread allocates memory. A released address then stays free.
+  /// `is_alone`: whether no other thread allocates memory, so that a released address remains free.
   Sequence(unsigned seed, CUfunction scale, bool is_alone)
       : random_(seed), scale_(scale), is_alone_(is_alone) {
     EXPECT_EQ(cuDevicePrimaryCtxRetain(&primary_[0], 0), CUDA_SUCCESS);
@@ -37,7 +38,7 @@ class Sequence {
     }
   }
 
-  // Compares all memory with the model, and frees everything that the sequence created.
+  // Compares all memory with the model, and frees all memory, streams and events of the sequence.
   void end() {
     while (!memory_.empty()) {
       read_all(memory_.back());
@@ -65,7 +66,7 @@ class Sequence {
     CUdeviceptr address;
     std::vector<unsigned char> bytes;
     Owned<CUstream> stream;  // stream of all asynchronous work on the memory, or a null handle
-    int device;              // device of the memory
+    int device;              // device that owns the memory
   };
 
   static void* pointer(CUdeviceptr address) {
@@ -74,9 +75,9 @@ class Sequence {
   unsigned below(size_t count) { return static_cast<unsigned>(random_() % count); }
   bool coin() { return below(2) == 0; }
   bool is_rare_case() { return below(8) == 0; }
-  // Returns a random element of memory_, or null if memory_ is empty. Waits for the work of the
-  // memory's stream if the stream belongs to another device than the current device, because the
-  // default stream does not wait for that work.
+  // Returns a random element of memory_, or null if memory_ is empty. Waits for the memory's stream
+  // if the stream belongs to a device that is not current, because the default stream of the
+  // current device does not wait for the stream's work.
   Memory* some() {
     if (memory_.empty()) return nullptr;
     Memory* const memory = &memory_[below(memory_.size())];
@@ -208,8 +209,8 @@ class Sequence {
     EXPECT_EQ(cuMemcpyDtoH(target.data(), memory.address, target.size()), CUDA_SUCCESS);
     EXPECT_EQ(target, memory.bytes) << "call " << calls_;
   }
-  // Copies between two allocations. The same stream, or no stream, does the asynchronous work on
-  // both allocations.
+  // Copies between two allocations. Does nothing if the asynchronous work on the allocations is in
+  // different streams.
   void copy() {
     Memory* const from = some();
     Memory* const to = some();
@@ -231,7 +232,7 @@ class Sequence {
   void launch() {
     Memory* const memory = some();
     if (memory == nullptr || below(4) != 0) return;
-    // The kernel is a function of device 0, which does not reach the memory of device 1.
+    // The kernel is loaded on device 0 and cannot access the memory of device 1.
     if (contexts_.back() != 0 || memory->device != 0 || memory->stream.device != 0) return;
     const auto words = static_cast<unsigned>(memory->bytes.size() / 4);
     unsigned n = words;
@@ -252,7 +253,8 @@ class Sequence {
     std::memcpy(memory->bytes.data(), values.data(), memory->bytes.size());
   }
 
-  // Streams are blocking: the synchronous functions wait for their work.
+  // The streams are blocking streams, so that synchronous functions on the default stream wait for
+  // the streams' work.
   void streams() {
     if (streams_.size() < 3) {
       CUstream created = nullptr;
@@ -360,7 +362,7 @@ constexpr unsigned kSequences = 100000;
 TEST_F(RandomCalls, MatchAModel) {
   start();
   const CUfunction scale = function(load(kScale), "scale");
-  ::testing::internal::CaptureStderr();  // a line for each rejected call
+  ::testing::internal::CaptureStderr();  // hides the reports of rejected calls
   for (unsigned seed = 0; seed < kSequences && !HasFailure(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     runtime().clear();
@@ -372,7 +374,7 @@ TEST_F(RandomCalls, MatchAModel) {
   EXPECT_NE(::testing::internal::GetCapturedStderr(), "");
 }
 
-// Each thread has contexts and a last error of its own.
+// Each host thread has its own stack of contexts and its own last error.
 TEST_F(RandomCalls, OfSeveralThreads) {
   start();
   const CUfunction scale = function(load(kScale), "scale");

@@ -204,7 +204,8 @@ TEST_F(DriverAndRuntime, GraphsListTheirDependencies) {
             CUDA_ERROR_INVALID_VALUE);
 }
 
-// A graph on a second stream reads what a first stream writes, and a third stream reads the result.
+// A graph launched on a second stream reads data that a first stream writes, and a third stream
+// reads the graph's result.
 TEST_F(DriverAndRuntime, NodesRecordAndAwaitEvents) {
   start();
   const CUfunction scale = function(load(kScale), "scale");

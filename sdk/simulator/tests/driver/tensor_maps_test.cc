@@ -37,7 +37,8 @@ class DriverTensorMaps : public Driver {
     const std::vector<std::string> all = runtime().faults();
     return all.empty() ? "none" : all.back();
   }
-  // Returns the message of a call with a changed argument. Expects that the call writes no map.
+  // Returns the message of a call after `change` has changed an argument. Expects that the call
+  // writes no map.
   std::string message(const std::function<void(Arguments&)>& change,
                       CUresult expected = CUDA_ERROR_INVALID_VALUE) {
     Arguments all;

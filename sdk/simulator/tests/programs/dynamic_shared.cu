@@ -41,7 +41,7 @@ int main() {
   check(cudaMemcpy(rows, x.data(), x.size() * sizeof(float), cudaMemcpyHostToDevice));
   const int bytes = (columns + threads) * static_cast<int>(sizeof(float));
   normalise<<<count, threads, bytes>>>(rows, columns);
-  // The launch must fail before the limit is raised.
+  // Before the limit is raised, the launch must fail.
   if (cudaGetLastError() == cudaSuccess) return verdict("dynamic_shared", false);
   check(cudaFuncSetAttribute(normalise, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
   normalise<<<count, threads, bytes>>>(rows, columns);

@@ -112,7 +112,7 @@ void fill_rows(cudaStream_t stream) {
   check(cudaFree(memory));
 }
 
-// Returns the memory of device 0 that graphs use or reserve, as `attribute` selects [bytes].
+// Returns the number of bytes of device 0 that graphs use or reserve, as selected by `attribute`.
 unsigned long long bytes_of(cudaGraphMemAttributeType attribute) {
   unsigned long long value = ~0ull;
   check(cudaDeviceGetGraphMemAttribute(0, attribute, &value));
@@ -156,8 +156,8 @@ void allocate(Buffers* all, cudaStream_t stream, bool frees) {
   check(cudaGraphInstantiate(&exec, graph));
   check(cudaGraphLaunch(exec, stream));
   expect_result(*all, stream);
-  // Memory that a launch leaves allocated must be freed before the next launch: by the program, or
-  // through cudaGraphInstantiateFlagAutoFreeOnLaunch.
+  // The memory that a launch allocated must be freed before the next launch: by the program, or
+  // automatically with cudaGraphInstantiateFlagAutoFreeOnLaunch.
   EXPECT(frees ? cudaSuccess : cudaErrorInvalidValue, cudaGraphLaunch(exec, stream));
   if (!frees) {
     check(cudaFreeAsync(node_memory, stream));
@@ -213,7 +213,8 @@ cudaGraphExec_t allocating(cudaStream_t stream, bool frees, char** memory) {
   } while (false)
 
 // A graph's memory is reserved from the graph's first launch until the memory is trimmed or reused
-// by another graph, or the graph is destroyed. Memory that is not freed remains.
+// by another graph, or the graph is destroyed. Memory that the program has not freed remains
+// allocated even then.
 void footprint(cudaStream_t stream) {
   constexpr int kGraphs = 3;
   char* memory[kGraphs];
@@ -236,7 +237,7 @@ void footprint(cudaStream_t stream) {
   EXPECT_BYTES(0, 0);
   check(cudaGraphLaunch(execs[0], other));
   check(cudaDeviceSynchronize());
-  // Reuses the memory of the launch of execs[0], which has ended.
+  // Reuses the memory of execs[0], whose launch has ended.
   check(cudaGraphLaunch(execs[1], stream));
   EXPECT_BYTES(1, 1);
   check(cudaDeviceSynchronize());
@@ -331,7 +332,7 @@ void user_objects(cudaStream_t stream) {
   EXPECT(2, destroyed);
 }
 
-// Prints a graph to a file, which must then have the text of a graph with edges.
+// Prints a graph to a file and checks that the file contains a Graphviz graph with edges.
 void expect_printed(cudaGraph_t graph) {
   char path[] = "/tmp/graph_nodes_XXXXXX";
   const int descriptor = mkstemp(path);
@@ -428,7 +429,7 @@ int main() {
   EXPECT(2 * (sum + 5), result_of(exec, &all, stream));
   all.x[0] -= 5;
 
-  // Changes the arguments of a kernel in this executable graph only.
+  // Changes the arguments of a kernel in `exec` only; `exec_of_clone` is unchanged.
   Kernel changed(all.device_x, all.device_y, 7);
   check(cudaGraphExecKernelNodeSetParams(exec, scaled, &changed.parameters));
   EXPECT(7 * sum, result_of(exec, &all, stream));
@@ -440,8 +441,8 @@ int main() {
          cudaGraphExecKernelNodeSetParams(exec_of_clone, scaled, &changed.parameters));
   EXPECT(7 * sum, result_of(exec, &all, stream));
 
-  // Takes all parameters from another graph of the same shape. A graph of another shape is rejected
-  // without an effect.
+  // Updates all parameters from another graph with the same nodes and dependencies. A graph with
+  // different nodes or dependencies is rejected without an effect.
   cudaGraph_t other = make(&all, 11, &of_clone);
   cudaGraphExecUpdateResultInfo info;
   check(cudaGraphExecUpdate(exec, other, &info));

@@ -20,8 +20,8 @@ size_t free_memory() {
   return free;
 }
 
-// Sets the release threshold. Then checks the pool's memory during an allocation of 4 MiB, and
-// after the free and a synchronisation.
+// Sets the release threshold, then checks the pool's memory while 4 MiB are allocated, and after
+// they were freed and the stream was synchronised.
 void use(cudaMemPool_t pool, cudaStream_t stream, unsigned long long threshold) {
   const int n = 1 << 20;
   const unsigned long long bytes = n * sizeof(int);
@@ -115,7 +115,7 @@ int main() {
   check(cudaMemPoolGetAttribute(created, cudaMemPoolReuseAllowOpportunistic, &reuse));
   EXPECT(0, reuse);
 
-  // A pool with memory in use lives on until the memory is freed.
+  // A destroyed pool remains until its memory in use is freed.
   const size_t free_before = free_memory();
   check(cudaMemPoolDestroy(created));
   check(cudaDeviceGetMemPool(&current, 0));

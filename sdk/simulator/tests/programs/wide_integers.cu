@@ -31,7 +31,8 @@ __global__ void compute(const X* a, const X* b, Results<X>* results, int n) {
   if (i < n) results[i] = results_of(a[i], b[i]);
 }
 
-// Returns a number of 1 to 128 bits: all bits random, or zeros or ones except for a few bits.
+// Returns a random number of 1 to 128 bits. In some numbers all bits are random; in others most
+// bits are equal.
 Unsigned random_number(std::mt19937_64& random) {
   Unsigned x = Unsigned{random()} << 64 | random();
   const unsigned kind = random() % 4;
@@ -51,7 +52,7 @@ bool is_right(unsigned seed) {
     if (random() % 4 == 0) a[i] = static_cast<X>(0 - static_cast<Unsigned>(a[i]));
     if (random() % 4 == 0) b[i] = static_cast<X>(0 - static_cast<Unsigned>(b[i]));
     if (random() % 8 == 0) a[i] = static_cast<X>(static_cast<Unsigned>(b[i]) - random() % 2);
-    if (b[i] == 0 || b[i] == static_cast<X>(-1)) b[i] = 3;  // the least number / -1 has no result
+    if (b[i] == 0 || b[i] == static_cast<X>(-1)) b[i] = 3;  // no division by 0, no overflow
   }
   X *device_a, *device_b;
   Results<X>* device_results;
