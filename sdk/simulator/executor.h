@@ -114,9 +114,10 @@ struct ExecutionContext {
 /// version X and a minor version of at least Y.
 bool runs_machine_code(const std::vector<int>& machine_code, int device);
 /// Returns the compute capability of the PTX that a device of compute capability `device` executes:
-/// the highest capability in `ptx` that is at most `device`. If there is none, but the device runs
-/// the machine code, returns the lowest capability in `ptx`, since PTX and machine code were
-/// compiled from the same source. Returns 0 if the fat binary has no code for the device.
+/// the highest capability in `ptx` that is at most `device`. If `ptx` contains no such capability,
+/// but the device runs the machine code, returns the lowest capability in `ptx`, since PTX and
+/// machine code were compiled from the same source. Returns 0 if the fat binary has no code for the
+/// device.
 int choose_ptx(const std::vector<int>& ptx, const std::vector<int>& machine_code, int device);
 /// Returns the calling thread's current device, and the generation of the runtime.
 ExecutionContext execution_context();

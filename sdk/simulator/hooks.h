@@ -85,7 +85,8 @@ struct IssuedCopy {
   std::vector<CopiedBytes> bytes;
 };
 
-/// An mbarrier at which bytes arrive, or for whose phase a warp has waited.
+/// The state of an mbarrier that has counted copied bytes, or whose completed phase a warp has
+/// observed.
 struct MbarrierPhase {
   Block& block;     // block in whose shared memory the mbarrier is
   uint32_t at;      // offset in shared memory [bytes]

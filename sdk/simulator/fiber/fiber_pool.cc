@@ -8,8 +8,9 @@ namespace {
 Fiber* first = nullptr;
 Fiber* last = nullptr;
 
-// The race detector treats all users of a fiber as one thread. Up to this number, fibers are
-// therefore created rather than reused; the race detector of g++ supports 8128 threads.
+// Number of fibers below which, under the race detector, fibers are created rather than reused,
+// because the race detector treats all users of a fiber as one thread. The race detector of g++
+// supports 8128 threads.
 constexpr int kMostRaceFibers = 6000;
 int created = 0;
 

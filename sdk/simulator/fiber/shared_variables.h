@@ -6,8 +6,8 @@
 
 namespace kernkit::simulator {
 
-/// Finds the __shared__ variables of all loaded modules. Returns at once if no module was loaded
-/// since the last call.
+/// Finds the __shared__ variables of all loaded modules. Does nothing if no module was loaded since
+/// the last call.
 void find_shared_variables();
 /// Fills this OS thread's copies of the __shared__ variables with the byte `value`.
 void fill_shared_variables(unsigned char value);

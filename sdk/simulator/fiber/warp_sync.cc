@@ -55,7 +55,7 @@ int Block::sync_block(Barrier kind, int predicate) {
   return barrier_result_;
 }
 
-// Opens the barrier. All threads that have not ended must have arrived.
+// Opens the barrier. Requires that all threads that have not ended have arrived.
 void Block::open_barrier() {
   const unsigned count = true_predicates_;
   barrier_result_ = barrier_kind_ == Barrier::kCount ? static_cast<int>(count)

@@ -8,8 +8,8 @@ namespace {
 
 CUstream per_thread(CUstream stream) { return stream != nullptr ? stream : CU_STREAM_PER_THREAD; }
 
-// Waits for the thread's default stream if `result`, the result of enqueueing work, is no error;
-// otherwise returns `result`.
+// Waits for the thread's default stream and returns the result of the wait. If `result`, the result
+// of enqueueing the work, is an error, returns `result` without a wait.
 CUresult wait_after(CUresult result) {
   return result == CUDA_SUCCESS ? cuStreamSynchronize(CU_STREAM_PER_THREAD) : result;
 }

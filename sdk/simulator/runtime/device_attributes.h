@@ -30,7 +30,8 @@ struct Specification {
 const Specification& specification_of(int capability);
 
 /// Stores the value of attribute `number` of cudaDeviceAttr; `ordinal` is the device's number.
-/// Returns false and leaves *value unchanged for a number that CUDA 13.0 reserves or does not have.
+/// Returns false and leaves *value unchanged for a number that CUDA 13.0 reserves or does not
+/// define.
 bool find_device_attribute(const CudaDevice& device, int ordinal, int number, int* value);
 
 }  // namespace kernkit::simulator

@@ -21,8 +21,8 @@ std::map<void*, Allocation>::const_iterator around(uint64_t address) {
   return next == all.begin() ? all.end() : std::prev(next);
 }
 
-// Describes an address outside the blocks of an allocation, such as "4 bytes after a block of 400
-// bytes of"; "" for an address in a block.
+// Returns the start of a description of an address that is in an allocation but in none of its
+// blocks, such as "4 bytes after a block of 400 bytes of"; "" for an address in a block.
 std::string block_text(const Allocation& allocation, uint64_t address) {
   const auto* at = reinterpret_cast<const char*>(address);
   if (block_around(allocation, at) != nullptr) return "";

@@ -111,8 +111,8 @@ cudaError_t list(const std::vector<cudaGraphNode_t>& handles, cudaGraphNode_t* n
   return cudaSuccess;
 }
 
-// Returns whether an executable graph has one of the allocation nodes: a graph with allocation
-// nodes can have one executable graph at a time.
+// Returns whether an executable graph that contains one of the allocation nodes in `nodes` exists.
+// A graph with allocation nodes can have only one executable graph at a time.
 bool is_instantiated(const std::vector<GraphNode>& nodes) {
   std::set<void*> memory;
   for (const GraphNode& node : nodes) memory.insert(node.allocates);

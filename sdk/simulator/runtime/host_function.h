@@ -15,8 +15,9 @@ void start_host_function(Queue& queue);
 void collect_host_functions();
 /// Returns whether a host function runs, or has ended but is still in its queue.
 bool host_function_runs();
-/// Waits until another host function has ended. Returns false if no host function runs, or if none
-/// ends within the watchdog's time. Other threads may call the runtime during the wait.
+/// Waits until one of the running host functions ends. Returns false if no host function runs, or
+/// if no host function ends within the watchdog's time. Other threads may call the runtime during
+/// the wait.
 bool wait_for_host_function();
 
 }  // namespace kernkit::simulator

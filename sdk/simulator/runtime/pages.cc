@@ -39,7 +39,7 @@ constexpr size_t kLarge = 1 << 16;               // smallest large allocation [b
 constexpr size_t kLeastReleased = 1 << 25;  // smallest freed range whose pages are released [bytes]
 constexpr size_t kOpened = size_t{1} << 26;  // granularity of making memory accessible [bytes]
 
-/// An address range reserved for allocations: no other memory of the process has these addresses.
+/// An address range that is reserved for allocations, and not used for other memory of the process.
 /// The operating system allocates a page when the page is first touched.
 class ReservedMemory {
  public:

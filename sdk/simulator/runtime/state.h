@@ -152,7 +152,7 @@ struct State {
   size_t races_before = 0;
 
   std::map<std::pair<int, cudaStream_t>, Queue> queues;
-  TasksBefore waited;       // tasks that the host has waited for
+  TasksBefore waited;       // tasks whose completion the host has waited for
   unsigned long tasks = 0;  // number of tasks so far
   unsigned long allocated = 0;
   unsigned long num_streams_created = 0;

@@ -16,7 +16,7 @@ cudaError_t copy_async(void* to, const void* from, size_t size, cudaMemcpyKind k
 /// Copies between devices, after waiting for the work of the current device and of both devices.
 cudaError_t copy_between_devices(void* to, int to_device, const void* from, int from_device,
                                  size_t size);
-/// Rows of a copy or fill. The first bytes of adjacent rows are a pitch apart.
+/// Rows of a copy or fill. A pitch is the distance between the first bytes of adjacent rows.
 struct Rows {
   size_t to_pitch, from_pitch, width, height;  // pitches and width [bytes], and number of rows
 };

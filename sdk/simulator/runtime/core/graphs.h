@@ -36,8 +36,8 @@ cudaError_t list_root_nodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* c
 
 cudaError_t instantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long flags);
 cudaError_t launch_graph(cudaGraphExec_t exec, cudaStream_t stream);
-/// Reserves the memory of the graph's allocations. The upload copies nothing, but has a position in
-/// the order of the stream.
+/// Reserves the memory of the graph's allocations. The upload copies nothing, but is ordered in the
+/// stream like other work.
 cudaError_t upload_graph(cudaGraphExec_t exec, cudaStream_t stream);
 /// Destroys an executable graph, and releases the freed memory of its allocations.
 cudaError_t destroy_instance(cudaGraphExec_t exec);

@@ -26,7 +26,7 @@ struct bit_or {
   T operator()(T a, T b) const { return a | b; }
 };
 
-/// Reduces the values of a tile's threads by `op`. Every thread gets the result.
+/// Reduces the values of a tile's threads by `op`. Returns the result in every thread.
 template <class Tile, class T, class Op>
 T reduce(const Tile& tile, T value, const Op& op) {
   for (unsigned delta = Tile::size() / 2; delta > 0; delta /= 2) {

@@ -7,8 +7,9 @@
 namespace kernkit::simulator {
 
 enum class Barrier { kPlain, kCount, kAnd, kOr };
-/// Waits until every thread of the block that has not ended has arrived. Returns the number of
-/// nonzero predicates (kCount), or whether all (kAnd) or any (kOr) predicates are nonzero.
+/// Waits until all threads of the block, except threads that have ended, have called the function.
+/// Returns the number of nonzero predicates (kCount), or whether all (kAnd) or any (kOr) predicates
+/// are nonzero.
 int sync_block(Barrier kind, int predicate);
 
 /// The values that the lanes of a warp exchange; `lanes` is the mask of participating lanes.

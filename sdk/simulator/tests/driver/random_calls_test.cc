@@ -227,8 +227,8 @@ class Sequence {
     std::copy_n(from->bytes.begin(), size, to->bytes.begin());
   }
 
-  // Multiplies the floats of the memory by a factor in a kernel. A rare launch has no blocks, which
-  // is an error.
+  // Multiplies the floats of the memory by a factor in a kernel. In rare cases, the launch has no
+  // blocks, which is an error.
   void launch() {
     Memory* const memory = some();
     if (memory == nullptr || below(4) != 0) return;

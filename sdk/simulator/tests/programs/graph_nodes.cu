@@ -345,8 +345,8 @@ void expect_printed(cudaGraph_t graph) {
   std::remove(path);
 }
 
-// A graph reads what another stream has written before an event, and records an event that the host
-// waits for.
+// A graph waits for an event and reads data that another stream wrote before the event. The graph
+// also records an event, for which the host waits.
 void events(Buffers* all, cudaStream_t stream) {
   constexpr size_t kBytes = kSize * sizeof(int);
   cudaEvent_t ready, done, read;

@@ -421,8 +421,6 @@ TEST_F(PtxAsyncMistakes, Ring) {
       64);
 }
 
-// In the mistake, warp 1 completes phases 0 and 1 before warp 0 waits for phase 0; warp 0 then
-// waits for phase 2.
 // The lanes of the first warp store and arrive at a barrier without a wait. The second warp waits
 // at the barrier and arrives at an mbarrier. The phase of the mbarrier orders the lanes of the
 // first warp, since all lanes wait for the phase.
@@ -466,6 +464,8 @@ TEST_F(PtxAsyncMistakes, ArrivalBeforeAWaitAtOneBarrier) {
           "with no barrier between that orders them"}});
 }
 
+// In the mistake, warp 1 completes phases 0 and 1 before warp 0 waits for phase 0; warp 0 then
+// waits for phase 2.
 TEST_F(PtxAsyncMistakes, LappedWaiter) {
   const std::string arrive =
       "setp.ne.u32 %p2, %i, 32;\n@!%p2 mbarrier.arrive.shared::cta.b64 %state, [%b];";

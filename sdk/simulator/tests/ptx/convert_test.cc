@@ -48,8 +48,8 @@ class PtxConvert : public Instruction {
   }
 };
 
-// Returns a float rounded to tf32, which has 8 exponent bits and 10 fraction bits. Computed in
-// double precision.
+// Returns the bits of a float rounded to tf32, which has 8 exponent bits and 10 fraction bits.
+// `round` rounds to an integer; the computation is in double precision.
 uint64_t tf32_bits(uint64_t a, double (*round)(double)) {
   const double x = f32(a);
   if (x != x) return 0x7fffffff;

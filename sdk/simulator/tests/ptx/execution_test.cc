@@ -338,7 +338,7 @@ TEST_F(PtxExecution, WarpFunctions) {
   check_each("redux.sync.or.b32 %r, %i, -1;", [](uint32_t) { return 31u; });
   check_each("elect.sync %x2|%p1, -1; selp.u32 %r, 100, 0, %p1; add.u32 %r, %r, %x2;",
              [](uint32_t i) { return i == 0 ? 100u : 0u; });
-  // Groups of four lanes, each group with its own mask.
+  // redux in groups of four lanes; each group has a different mask.
   check_each(
       "and.b32 %x2, %i, 28; mov.u32 %x3, 15; shl.b32 %x3, %x3, %x2; redux.sync.add.u32 %r, %i, "
       "%x3;",
@@ -477,7 +477,7 @@ TEST_F(PtxExecution, AsynchronousCopiesLandAtTheirWait) {
   }
 }
 
-// A copy of 16 bytes reads only the number of bytes given as its source size, here the bytes inside
+// cp.async of 16 bytes reads only as many bytes as its source size specifies, here the bytes inside
 // the allocation.
 TEST_F(PtxExecution, AsynchronousCopiesOfLess) {
   const auto r =

@@ -11,7 +11,8 @@
 
 namespace kernkit::simulator {
 
-// Returns the value of a float with these numbers of exponent and mantissa bits, by definition.
+// Returns the value of the float with the bits x in a format with the given numbers of exponent and
+// mantissa bits. Follows the definition of the format.
 inline double decoded_by_definition(uint64_t x, int exponent_bits, int mantissa_bits) {
   const int bias = (1 << (exponent_bits - 1)) - 1, top = (1 << exponent_bits) - 1;
   const int exponent = static_cast<int>(x >> mantissa_bits) & top;
@@ -40,7 +41,8 @@ inline const std::vector<double> kHalves = all_decoded(5, 10), kBfloats = all_de
   }
   return (exponent_bits == 5 ? kHalves : kBfloats)[x & 0xffff];
 }
-// Returns the float that is nearest to a long double, ties to even, by definition.
+// Returns the bits of the float that is nearest to x, ties to even. Follows the definition of the
+// format.
 inline uint64_t encoded_by_definition(long double x, int exponent_bits, int mantissa_bits) {
   if (x != x) return (uint64_t{1} << (exponent_bits + mantissa_bits)) - 1;
   const int bias = (1 << (exponent_bits - 1)) - 1;

@@ -44,8 +44,8 @@ TEST_F(PtxGrid, BlocksOverAllProcessors) {
   }
 }
 
-// Blocks that do not observe each other run one after the other, however long they run; blocks that
-// may wait for each other take turns.
+// Blocks that cannot observe each other run one after the other, even if they run for a long time.
+// Blocks that may wait for each other run in turns.
 TEST_F(PtxGrid, IndependentBlocksTakeNoTurns) {
   const auto is_in_order = [&](const std::string& body) {
     const auto r = run(kernel("mov.u32 %x1, %clock;\n"

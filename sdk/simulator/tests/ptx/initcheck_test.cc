@@ -34,7 +34,8 @@ const std::string kHead =
 
 class PtxInit : public Ptx {
  protected:
-  // x_ has 32 initialised words and 32 uninitialised words; y_ has 64 words for results.
+  // x_ points to 32 initialised words, followed by 32 uninitialised words; y_ points to 64 words
+  // for results.
   explicit PtxInit(int capability = 90, const char* target = "sm_90")
       : Ptx(capability), target_(target) {
     cudaMalloc(&x_, 256);

@@ -115,7 +115,7 @@ TEST_F(PtxMbarrierFaults, AnObjectInGlobalMemory) {
             "thread [0, 0, 0]: the mbarrier is not in shared memory (ring.cu:12)");
 }
 
-// A deadlock is reported at once, with the number of arrivals that the phase lacks.
+// A deadlock is reported immediately, with the number of arrivals that are missing in the phase.
 TEST_F(PtxMbarrierFaults, DeadlockWithoutAnArrival) {
   const std::string wait =
       ".loc 1 20 3\nwait: mbarrier.try_wait.parity.shared.b64 %p1, [bar], 0;\n@!%p1 bra wait;\n";

@@ -57,7 +57,8 @@ TEST_F(PtxThreads, BlocksThatFail) {
   EXPECT_NE(fault().find("block [1093, 0, 0], thread [48, 0, 0]"), std::string::npos) << fault();
 }
 
-// Each thread uses its own stream and modules, with host functions between the kernels.
+// Each host thread uses its own stream and modules, and enqueues host functions between the
+// kernels.
 TEST_F(PtxThreads, ThreadsThatLaunch) {
   std::atomic<int> called{0}, wrong{0};
   std::vector<std::thread> threads;

@@ -390,8 +390,8 @@ TEST_F(PtxValueForms, EachOf16Bits) {
   }
 }
 
-// Conversions of two 8-bit numbers to two 16-bit numbers, and back. e4m3 has no infinity and one
-// NaN of each sign.
+// Conversions of two 8-bit numbers to two 16-bit numbers, and back. e4m3 does not encode infinity,
+// and encodes one NaN of each sign.
 TEST_F(PtxValueForms, EachPairOf8Bits) {
   check_each("cvt.rn.f16x2.e5m2x2 %d, %a", {"f16x2", "b16"}, [](uint64_t x) {
     const auto wide = [](uint64_t code) -> uint64_t {

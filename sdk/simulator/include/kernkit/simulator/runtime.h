@@ -58,7 +58,7 @@ struct CudaLaunch {
   }
 };
 
-/// An error that earlier work left on a device, see CudaRuntime::plant().
+/// Kind of an error that CudaRuntime::plant() plants as if earlier work had left the error.
 enum class CudaFault {
   kPending,  ///< unread error of a failed call: only cudaGetLastError() returns the error
   kOnce,     ///< error of the next call that reaches the device while the device is current
@@ -73,11 +73,11 @@ enum class CudaFault {
 /// for work that has not begun, and throw only std::bad_alloc unless stated.
 class CudaRuntime {
  public:
-  /// Resets the runtime, with these devices, numbered from 0. Memory, streams, events and graphs
-  /// become invalid, and work that has not begun does not run. Errors, records, plans and faults
-  /// are deleted. Device 0 is current in every thread, the seed is 0, and kernels do not run. With
-  /// an empty list, calls that reach a device return cudaErrorNoDevice. Only one object may exist
-  /// at a time, and no other thread may call CUDA during the reset.
+  /// Resets the runtime and replaces its devices by `devices`, numbered from 0. Memory, streams,
+  /// events and graphs become invalid, and work that has not begun does not run. Errors, records,
+  /// plans and faults are deleted. Device 0 is current in every thread, the seed is 0, and kernels
+  /// do not run. With an empty list, calls that reach a device return cudaErrorNoDevice. Only one
+  /// object may exist at a time, and no other thread may call CUDA during the reset.
   explicit CudaRuntime(std::vector<CudaDevice> devices = {CudaDevice()});
   /// Resets the runtime, as the constructor does, to one device with the defaults of CudaDevice.
   /// Throws nothing.
@@ -90,8 +90,8 @@ class CudaRuntime {
   /// cudaGetLastError() and cudaGetErrorName(), and except the calls by which nvcc's code registers
   /// kernels.
   std::vector<CudaCall> calls() const;
-  /// Returns the number of entries of calls() with this name of a function, such as "cudaMalloc"; 0
-  /// for an unknown name.
+  /// Returns the number of entries of calls() for a function such as "cudaMalloc"; 0 for an unknown
+  /// name.
   size_t count(const std::string& function) const;
   /// Returns the launches that the runtime accepted since the reset or clear(), in order, including
   /// launches that were captured into a graph and launches whose kernels did not run. Launching a
