@@ -14,7 +14,7 @@ namespace {
 
 template <class T>
 void put(void* to, T value) {
-  std::memcpy(to, &value, sizeof(value));
+  std::memcpy(to, &value, sizeof(T));
 }
 
 // Writes an attribute of memory that CUDA allocated to *value.

@@ -22,7 +22,7 @@ CUresult read_property(const char* function, CUstream stream, T* to, T StreamPro
   return call(function, ApiScope::kHost, [&] {
     StreamProperties properties{};
     const cudaError_t error = core::read_stream(stream, to != nullptr ? &properties : nullptr);
-    if (error == cudaSuccess) *to = properties.*member;
+    if (error == cudaSuccess && to != nullptr) *to = properties.*member;
     return error;
   });
 }

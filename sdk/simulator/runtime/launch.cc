@@ -98,8 +98,10 @@ void run(const CudaLaunch& launch, const GridRun& grid) {
   if (!sentence.empty()) fault(sentence, launch.device, error);
 }
 
+// Returns copies of the arguments of a kernel. `arguments` is null if the kernel has no parameters.
 Arguments copy_arguments(const KernelInfo& kernel, void** arguments) {
   Arguments copies;
+  if (arguments == nullptr) return copies;
   for (size_t i = 0; i < kernel.sizes.size(); ++i) {
     const auto* bytes = static_cast<const unsigned char*>(arguments[i]);
     copies.emplace_back(bytes, bytes + kernel.sizes[i]);
