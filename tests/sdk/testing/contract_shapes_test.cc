@@ -270,8 +270,8 @@ TEST(ContractReport, ASchemaBesideTheOpFitsItsParameters) {
                            "(Tensor(a!) y, Tensor[] x) -> ()", "(Tensor(a!) y, Tensor? x) -> ()",
                            "(Tensor(a!) y, Tensor? x=None) -> ()"}) {
     EXPECT_EQ(typed_mean(line), std::string("typed_mean: with_schema(\"") + line +
-                                    "\"): the op has a line of its own, or other C++ parameters, "
-                                    "which have no defaults");
+                                    "\"): expected an op without a schema line, and a line "
+                                    "without defaults that matches the C++ parameters");
   }
   const Contract has_one = careless_with(
       {example<float>(3), example<float>(3), with_schema("(Tensor y, Tensor x) -> ()")});

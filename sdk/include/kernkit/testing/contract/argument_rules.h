@@ -27,9 +27,9 @@ inline Variations wrong_counts(const Contract& contract, const Target&) {
   return all;
 }
 
-/// Returns a change of a call that replaces argument i, counted from 0, by `value`, which is not a
-/// tensor and which the change owns. The call has the argument; i is not checked. Throws only
-/// std::bad_alloc.
+/// Returns a change of a call that replaces argument i, counted from 0, by `value`, which the
+/// change owns. Requires, without a check, that `value` is not a tensor and that the call has
+/// argument i. Throws only std::bad_alloc.
 inline std::function<void(Call&)> becomes(size_t i, Any value) {
   return [i, value = std::move(value)](Call& call) {
     call.arguments[i] = Argument();
@@ -66,7 +66,7 @@ inline Variations none(const Contract& contract, const Target&) {
 }
 
 /// Returns a change of a call that replaces argument i, counted from 0, by a float32 tensor of
-/// shape [2] with elements 1. The call has the argument; i is not checked. Throws only
+/// shape [2] with elements 1. Requires, without a check, that the call has argument i. Throws only
 /// std::bad_alloc.
 inline std::function<void(Call&)> becomes_tensor(size_t i) {
   return [i](Call& call) {

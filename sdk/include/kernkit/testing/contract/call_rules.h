@@ -73,10 +73,11 @@ inline void defaults_are_the_schemas(const Contract& contract, Verdict* verdict)
   }
 }
 
-/// Rule Sentences: checks that the message of an error begins with the op ("scale(): "), names one
-/// of the arguments Variation::about by name or by number, if there are any, and that the error is
-/// not an InternalError. Adds the call, and its violation if there is one, to *verdict; nothing for
-/// an accepted call, a C++ exception, or a failure without an error. Throws only std::bad_alloc.
+/// Rule Sentences: checks that the message of an error begins with the op ("scale(): "), contains,
+/// if Variation::about is not empty, the name or the number of one of these arguments, and that the
+/// error is not an InternalError. Adds the call, and its violation if there is one, to *verdict;
+/// nothing for an accepted call, a C++ exception, or a failure without an error. Throws only
+/// std::bad_alloc.
 inline void errors_name_op_and_argument(const Call& call, const Outcome& outcome,
                                         const Variation& variation, Verdict* verdict) {
   if (outcome.accepted || outcome.thrown || outcome.kind.empty()) return;
@@ -179,8 +180,8 @@ inline std::vector<Rule> cpu_rules() {
 
 /// Tries rules with an op, also those from which the op is exempt, and returns a verdict for each,
 /// in the order of `rules`. Rules with Rule::of_call share the calls of for_each_call(); other
-/// rules make calls of their own. contract.problem() is "", and no CudaTarget exists. Throws the
-/// errors of for_each_call() and Call::run().
+/// rules make calls of their own. Requires that contract.problem() is "" and that no CudaTarget
+/// exists. Throws the errors of for_each_call() and Call::run().
 inline std::vector<Verdict> try_rules(const std::vector<Rule>& rules, const Contract& contract) {
   std::vector<Verdict> verdicts(rules.size());
   std::vector<size_t> of_calls;

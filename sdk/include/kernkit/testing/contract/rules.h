@@ -9,8 +9,8 @@
 
 namespace kernkit::testing::contract {
 
-/// Returns make(contract, target), for a rule that does not change the target: the instance is a
-/// MakeVariations. Throws what `make` throws.
+/// Returns make(contract, target), for a rule that does not change the target. An instance of this
+/// template has the type MakeVariations. Throws what `make` throws.
 template <Variations (*make)(const Contract&, const Target&)>
 Variations at_any_target(const Contract& contract, Target& target) {
   return make(contract, target);

@@ -32,8 +32,8 @@ struct Crash {
   std::string text;  ///< "signal SIGSEGV in scale() with ..."
 };
 
-/// Space that a further line of the environment variable needs at most [bytes]. Without the line
-/// the crash would repeat.
+/// Maximum size of the line that a crash adds to the environment variable kCrashes [bytes]. Without
+/// the line the crash would repeat.
 inline constexpr size_t kMostText = 4096;
 /// The environment variable with the earlier crashes, in lines "<test>\t<text>".
 inline constexpr char kCrashes[] = "KERNKIT_CONTRACT_CRASHES";
@@ -135,8 +135,8 @@ struct CrashPlan {
     execve(program.c_str(), arguments.data(), environment.data());
   }
 };
-/// Returns the only CrashPlan of the process, which exists until the end of the process. The first
-/// call is not made by a signal handler. Throws nothing.
+/// Returns the only CrashPlan of the process, which exists until the end of the process. A signal
+/// handler must not make the first call. Throws nothing.
 inline CrashPlan& crash_plan() {
   static CrashPlan plan;
   return plan;
