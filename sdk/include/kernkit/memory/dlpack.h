@@ -22,8 +22,8 @@ void check_version(const DLManagedTensorVersioned& tensor);
 void check_tensor(const DLTensor& tensor);
 
 /// Throws ValueError unless the first element has the required alignment [bytes; 0 requires
-/// nothing] and, if required, the tensor is contiguous. check_tensor() must have accepted the
-/// tensor.
+/// nothing] and, if required, the tensor is contiguous. Requires that check_tensor() has accepted
+/// the tensor.
 void check_wishes(const DLTensor& tensor, size_t require_alignment, bool require_contiguous);
 
 /// Throws ValueError if elements have negative offsets, or are past the end of the memory of a

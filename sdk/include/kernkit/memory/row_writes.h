@@ -30,12 +30,12 @@ template <int kCount>
 class LastRowWrites {
  public:
   KERNKIT_HOST_DEVICE KERNKIT_INLINE bool full() const { return earlier_.full(); }
-  /// Adds a write. An entry must be unused.
+  /// Adds a write. Requires that full() is false.
   KERNKIT_HOST_DEVICE KERNKIT_INLINE void add(const RowWrite& write) {
     earlier_.add(last_);
     last_ = write;
   }
-  /// Adds the write `carried` when all entries are used. To make room, removes the newest entry
+  /// Adds the write `carried`. Requires that full() is true. To make room, removes the newest entry
   /// that `write` covers or, if `write` covers no entry, merges the two oldest entries.
   KERNKIT_HOST_DEVICE KERNKIT_INLINE void replace(const RowWrite& carried, const RowWrite& write) {
     const RowWrite previous = last_;

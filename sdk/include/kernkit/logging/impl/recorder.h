@@ -50,8 +50,8 @@ struct RecordSettings {
         report(Cause::kSettings,
                Message().stream()
                    << "KERNKIT_RECORD_LIMIT: \"" << value
-                   << "\" is not supported; supported: the MiB of a call and of all calls, as "
-                      "in 256,4096; "
+                   << "\" is not supported; supported: limits in MiB for a call and for all calls, "
+                      "as in 256,4096; "
                    << kEffect);
         return result;
       }
