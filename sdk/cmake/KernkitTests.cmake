@@ -39,7 +39,7 @@ function(_kernkit_link_objects target objects)
 endfunction()
 
 # Links a program with the objects, except objects of the ops `others`, which the program does not need.
-# `usage` is an additional target to link, through which the program gets no further objects.
+# `usage` is an additional target to link, which must not link objects of the library.
 function(_kernkit_link_ops target library others objects usage)
   get_target_property(ops ${library}_objects KERNKIT_OPS)
   set(left_out "")
