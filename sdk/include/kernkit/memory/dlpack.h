@@ -26,8 +26,9 @@ void check_tensor(const DLTensor& tensor);
 /// the tensor.
 void check_wishes(const DLTensor& tensor, size_t require_alignment, bool require_contiguous);
 
-/// Throws ValueError if elements have negative offsets, or are past the end of the memory of a
-/// contiguous tensor with this shape. Strides may be missing. The sizes must have been checked.
+/// Throws ValueError unless each size has a stride and all elements are in the memory of a
+/// contiguous tensor with this shape. Requires sizes that are not negative and whose product fits
+/// int64_t.
 void check_strides(ShapeView shape, ShapeView strides);
 
 }  // namespace kernkit::detail
