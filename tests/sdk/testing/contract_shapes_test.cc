@@ -190,7 +190,7 @@ TEST(ContractReport, AViolationIsASentence) {
             "careless() with every tensor declared to be on rocm:0: it returned without an error; "
             "expected a ValueError that names y or x.");
   const std::string last =
-      "\nThe rule OtherDevices: a device that the op has no code for is a ValueError.";
+      "\nThe rule OtherDevices: a device for which the op has no code raises ValueError.";
   EXPECT_EQ(device.substr(device.rfind('\n')), last);
   const std::string layout = failure_of("Layouts", careless);
   EXPECT_EQ(layout.substr(0, layout.find('\n')),

@@ -162,7 +162,7 @@ inline bool is_in_test(const CrashPlan& plan) {
 
 /// Handles a signal of CrashPlan::kSignals: during a test prints the call and, unless another
 /// handler was installed before, continues in a new process. If the process was not replaced,
-/// restores the earlier handler, which gets the signal again. Throws nothing.
+/// restores the earlier handler, which then handles the signal. Throws nothing.
 inline void on_crash(int signal, siginfo_t* info, void*) {
   CrashPlan& plan = crash_plan();
   size_t i = 0;
