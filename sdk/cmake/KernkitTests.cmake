@@ -16,7 +16,7 @@ function(_kernkit_other_ops library op out)
     foreach(each IN LISTS used)
       if(NOT each IN_LIST all)
         list(JOIN all ", " ops)
-        message(FATAL_ERROR "kernkit_add_kernel(${library} ${user}): USES names ${each}, which is no op of ${library}; "
+        message(FATAL_ERROR "kernkit_add_kernel(${library} ${user}): USES names ${each}, which is not an op of ${library}; "
           "its ops are ${ops}")
       elseif(each IN_LIST others)
         list(APPEND needed ${each})
