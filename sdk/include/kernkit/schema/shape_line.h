@@ -64,7 +64,7 @@ enum class SizeKind : uint8_t {
 struct Size {
   SizeKind kind = SizeKind::kSum;  ///< form of the size
   bool is_caller_sized = false;    ///< k?: the caller of the functional form passes the size
-  bool is_each = false;            ///< each...: indices of the run are independent of each other
+  bool is_each = false;            ///< each...: the indices of "..." are independent
   int node = 0;                    ///< index of the expression's last node, for kScaled and kSum
   int name = 0;                    ///< kScaled: index of the name
   int64_t factor = 1;              ///< kScaled: positive multiplier of the name

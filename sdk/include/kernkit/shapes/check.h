@@ -69,9 +69,9 @@ class Checks : private kernkit::detail::Op<Line> {
     }
   }
 
-  /// Returns whether output v and the first input, which then binds the run, both have the shape
-  /// "..."; one comparison then covers sizes, dtype and device. has_rank() has already rejected an
-  /// empty list.
+  /// Returns whether output v and the first input both have the shape "..." and the output has the
+  /// dtype of the first input; one comparison then covers sizes, dtype and device. has_rank() has
+  /// already rejected an empty list.
   static constexpr bool is_like_first(size_t v) {
     return kSchema.params[v].is_only_written && kLine.values[v].is_all_run() &&
            kLine.values[v].dtype.size == 0 && kLine.like >= 0 &&

@@ -42,7 +42,7 @@ struct Job {
 // no helper threads and creates its own pool.
 struct Pool {
   pid_t process;
-  int callers = 0;  // atomic: number of threads in a loop; only the first thread gets helpers
+  int callers = 0;  // atomic: number of threads in a loop; helpers join the first thread only
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;       // protects the members below
   pthread_cond_t job_added = PTHREAD_COND_INITIALIZER;     // signalled for a new job
   pthread_cond_t helpers_done = PTHREAD_COND_INITIALIZER;  // signalled when the last helper leaves
