@@ -47,9 +47,10 @@ inline std::vector<size_t> arguments_and_elements(const Contract& contract) {
   return all;
 }
 
-/// Returns the variations of rule None: None for each argument of the example and element of its
-/// lists, except of type Any. The op must reject the call with TypeError; for an optional argument,
-/// it must return any result or reject the call with ValueError. Throws only std::bad_alloc.
+/// Returns the variations of rule None. Each variation replaces one argument of the example, or one
+/// element of its lists, by None; parameters of type Any are left out. The op must reject the call
+/// with TypeError; for an optional argument, the op may return any result or reject the call with
+/// ValueError. Throws only std::bad_alloc.
 inline Variations none(const Contract& contract, const Target&) {
   Variations all;
   for (const size_t i : arguments_and_elements(contract)) {
@@ -79,10 +80,10 @@ inline std::function<void(Call&)> becomes_tensor(size_t i) {
   };
 }
 
-/// Returns the variations of rule Types: a tensor, 3, 1.5 and "no" in place of each argument of the
-/// example and element of its lists, where the parameter does not accept the value. The op must
-/// reject the call with TypeError. Parameters of type Any are left out; bool, int and float accept
-/// an int, and a list accepts none of the values. Throws only std::bad_alloc.
+/// Returns the variations of rule Types. Each variation replaces one argument of the example, or
+/// one element of its lists, by a tensor, 3, 1.5 or "no", unless the parameter accepts the value.
+/// The op must reject the call with TypeError. Parameters of type Any are left out; bool, int and
+/// float accept an int, and a list accepts none of the values. Throws only std::bad_alloc.
 inline Variations wrong_types(const Contract& contract, const Target&) {
   using schema::Type;
   Variations all;
@@ -109,11 +110,11 @@ inline Variations wrong_types(const Contract& contract, const Target&) {
   return all;
 }
 
-/// Checks rule Defaults on `target`: for each number of arguments from those that the schema
-/// requires to one less than all, at most as many as the example has, runs the op twice: with that
-/// number of arguments, and with the defaults of the following arguments appended. Returns a
-/// sentence for each pair of calls with different results (difference()) or errors, and adds the
-/// number of pairs to *tried. Throws the errors of Call::run().
+/// Checks rule Defaults on `target`. For each permitted number of arguments that leaves out at
+/// least one argument and does not exceed the number in the example, runs the op twice: with that
+/// number of arguments, and with the defaults of the omitted arguments appended. Returns a sentence
+/// for each pair of calls with different results (difference()) or errors, and adds the number of
+/// pairs to *tried. Throws the errors of Call::run().
 inline std::vector<std::string> wrong_defaults(const Contract& contract, Target& target,
                                                size_t* tried) {
   std::vector<std::string> violations;

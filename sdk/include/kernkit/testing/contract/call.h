@@ -153,8 +153,8 @@ class Call {
     }
     return "";
   }
-  /// Returns "" or the name of the first argument marked as written of which the last run changed
-  /// no byte. Scratch and empty tensors do not count.
+  /// Returns the name of the first argument that the schema marks as written and of which the last
+  /// run changed no byte; "" if there is none. Scratch and empty tensors do not count.
   std::string unwritten() const;
   /// Returns the target passed to the constructor. Throws nothing.
   Target& target() const { return *target_; }

@@ -100,7 +100,7 @@ struct CrashPlan {
     std::memcpy(crashes + crashes_size, text, size);
     crashes_size += size;
   }
-  /// Appends a text that ends with NUL to `crashes`, as far as it fits.
+  /// Appends a NUL-terminated text to `crashes`, truncated to the space left.
   void append(const char* text) { append(text, std::strlen(text)); }
 
   /// Prints "kernkit: <test>: <how> in scale() ..." on stderr, "after" in place of "in" if the call
