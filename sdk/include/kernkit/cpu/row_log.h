@@ -28,7 +28,7 @@ class RowLog {
     }
   }
 
-  /// Returns whether write number since + 1 or a later write changed one of the bytes [from, to).
+  /// Returns whether a write with a number above `since` changed one of the bytes [from, to).
   KERNKIT_LOCAL bool changed(int count, uintptr_t from, uintptr_t to, int since) const noexcept;
 
  private:

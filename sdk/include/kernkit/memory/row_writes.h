@@ -42,7 +42,7 @@ class LastRowWrites {
     last_ = carried;
     if (!write.covers(previous)) earlier_.replace(previous, write);
   }
-  /// Returns whether write number since + 1 or a later write changed one of the bytes [from, to).
+  /// Returns whether a write with a number above `since` changed one of the bytes [from, to).
   KERNKIT_HOST_DEVICE KERNKIT_INLINE bool changed(uintptr_t from, uintptr_t to, int since) const {
     const bool by_last = (last_.number > since) & last_.overlaps(from, to);
     return (int{by_last} | int{earlier_.changed(from, to, since)}) != 0;

@@ -134,7 +134,8 @@ KERNKIT_COLD void* help(void* pool_of_all) noexcept {
   }
 }
 
-// Creates helper threads until the pool has `num_helpers`. The caller holds the pool's mutex.
+// Creates helper threads until the pool has `num_helpers`. Requires that the caller holds the
+// pool's mutex.
 KERNKIT_COLD void make_helpers(Pool& pool, int num_helpers) noexcept {
   if (pool.helpers >= num_helpers) return;
   if (!keep_library()) pool.helpers = kMaxThreads;
