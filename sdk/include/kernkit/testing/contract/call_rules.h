@@ -73,11 +73,11 @@ inline void defaults_are_the_schemas(const Contract& contract, Verdict* verdict)
   }
 }
 
-/// Rule Sentences: checks that the message of an error begins with the op ("scale(): "), contains,
-/// if Variation::about is not empty, the name or the number of one of these arguments, and that the
-/// error is not an InternalError. Adds the call, and its violation if there is one, to *verdict;
-/// adds nothing for an accepted call, a C++ exception, or a failure without an error. Throws only
-/// std::bad_alloc.
+/// Rule Sentences: checks that the message of an error begins with the op ("scale(): ") and, if
+/// Variation::about is not empty, contains the name or the number of one of these arguments. Also
+/// checks that the error is not an InternalError. Adds the call, and its violation if there is one,
+/// to *verdict; adds nothing for an accepted call, a C++ exception, or a failure without an error.
+/// Throws only std::bad_alloc.
 inline void errors_name_op_and_argument(const Call& call, const Outcome& outcome,
                                         const Variation& variation, Verdict* verdict) {
   if (outcome.accepted || outcome.thrown || outcome.kind.empty()) return;
