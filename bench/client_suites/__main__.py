@@ -6,10 +6,10 @@
         --file utils/test_norm.py --file attention/test_rope.py --together 100
 
 A seed draws tests from all tests that pytest collects, before the first test runs; with `--file`, from the tests of
-each named file. A test is a process of its own, pytest under `kernkit run`, with a time limit. `--together N` runs up
-to N tests of a file in one process. A test that neither passes nor is skipped in that process runs once more, in a
-process of its own, and the second ending counts. The JSON file is written after each process: a second run with the
-same file continues, and may name further files of tests. The Markdown table is printed at the end.
+each named file. Each test runs pytest under `kernkit run` in a separate process with a time limit. `--together N` runs
+up to N tests of a file in one process. A test that neither passes nor is skipped in that process runs once more, in a
+separate process, and the result of the second run counts. The JSON file is written after each process: a second run
+with the same file continues, and may name more files of tests. The Markdown table is printed at the end.
 """
 
 import argparse
@@ -35,7 +35,7 @@ from rows import processor  # noqa: E402
 # For each client, the package whose version is recorded.
 DISTRIBUTIONS = {"numba": "numba-cuda", "cupy": "cupy-cuda13x", "triton": "triton", "cuda.core": "cuda-core",
                  "flashinfer": "flashinfer-python"}  # fmt: skip
-# The last option discards `addopts` of the package's settings, which could select other tests.
+# The last option discards `addopts` in the settings of the package, which could select other tests.
 PYTEST = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:warnings", "--no-header", "-o", "addopts="]
 
 
@@ -59,8 +59,8 @@ def selection(options, file=""):
 
 
 def collect(options):
-    """Returns {file: sorted names of its tests} of the files of --file, or {"": names of all tests}. The file in a name is
-    relative to the folder or module of the tests."""
+    """Returns {file: sorted names of its tests} for the files of --file, or {"": names of all tests} without --file.
+    The file in a name is relative to the folder or module of the tests."""
     files = [word for file in options.files or [""] for word in selection(options, file)]
     words = ["--collect-only", "--continue-on-collection-errors", *files]
     done = subprocess.run(command(options, *words), cwd=options.cwd, env=environment(), capture_output=True, text=True)

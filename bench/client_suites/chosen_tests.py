@@ -14,7 +14,7 @@ REPORTS = {}  # {test: its reports}
 def pytest_addoption(parser):
     parser.addoption("--chosen-tests", required=True, metavar="FILE", help="JSON list of names of tests, without the file's name")
     parser.addoption("--endings", metavar="FILE", help="file that gets a line of JSON for each test: name, ending, reason, time [s]")
-    parser.addoption("--test-limit", type=float, metavar="S", help="time limit of a test, at which the process ends [s]")
+    parser.addoption("--test-limit", type=float, metavar="S", help="time limit of a test; the process ends at the limit [s]")
 
 
 def pytest_configure(config):

@@ -6,7 +6,7 @@ import re
 from typing import Any, Dict, List, NamedTuple, Optional
 
 PASSED, SKIPPED, UNSUPPORTED, FAILED, CRASHED, TIMED_OUT = "passed", "skipped", "unsupported", "failed", "crashed", "timed out"
-# The kind of a test that inspects machine code, or that requires a library with machine code only.
+# The kind of a test that inspects machine code, or that requires a library that contains only machine code.
 MACHINE_CODE = "machine code"
 KINDS = (PASSED, SKIPPED, MACHINE_CODE, UNSUPPORTED, FAILED, CRASHED, TIMED_OUT)
 

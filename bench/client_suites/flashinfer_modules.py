@@ -43,7 +43,7 @@ def main():
         modules = MODULES[name]()
         build_jit_specs(modules)
         for module in modules:
-            # ninja finds a module up to date in its own folder only if the folder has the log of the build.
+            # Without the log of the build in the folder of a module, ninja would build the module again.
             for file in (".ninja_log", ".ninja_deps"):
                 shutil.copy(env.FLASHINFER_JIT_DIR / file, module.build_dir)
         print(f"{name}: {time.monotonic() - start:.0f} s", flush=True)

@@ -6,10 +6,10 @@
     python bench/labelled_races draw FOLDER --count 400 --seed 39
 
 The labels are in the names of the programs, see labels.py. Each program runs under `kernkit sanitize` with memcheck and
-racecheck at one level. A program that does not end is interrupted at the time limit; the findings so far count.
+racecheck at one level. A program that does not end is interrupted at the time limit; findings up to then count.
 FILE.json is written after each program; a program with a row in the file is not run again.
 `table` prints the scores of several files as Markdown. `draw` prints the paths of sources in a folder of Indigo3's
-generated programs, see drawn_programs.py. Nothing of a suite is part of kernkit.
+generated programs, see drawn_programs.py. kernkit contains no files of the suites.
 """
 
 import argparse
@@ -34,7 +34,7 @@ from limited_run import run_with_limit  # noqa: E402
 from rows import processor  # noqa: E402
 from score import Row, as_markdown  # noqa: E402
 
-GRACE = 10.0  # the time in which an interrupted run prints its findings [s]
+GRACE = 10.0  # time for an interrupted run to print its findings [s]
 KERNKIT = [sys.executable, "-B", "-m", "kernkit", "sanitize"]
 
 
@@ -47,7 +47,7 @@ def is_program(path: pathlib.Path) -> bool:
 
 def score_program(path: pathlib.Path, label: Label, options: argparse.Namespace) -> Row:
     """Runs a program under the tools of its suite. The row's text is the first finding of racecheck or, for a clean
-    program, of any tool. A program that the simulator rejects, or that takes too long, is unsupported."""
+    program, of any tool. A program that the simulator rejects, or that takes too long, gets a row without a result."""
     with tempfile.TemporaryDirectory(prefix="kernkit-") as folder:
         report = pathlib.Path(folder) / "findings.json"
         tools = TOOLS_OF.get(options.suite, DEFAULT_TOOLS)
@@ -60,7 +60,7 @@ def score_program(path: pathlib.Path, label: Label, options: argparse.Namespace)
     rejected = re.search(r"^kernkit: (.* cannot run: .*)", run.errors, re.MULTILINE)
     if rejected:
         return Row(path.name, label, None, None, rejected.group(1)[:200], run.seconds)
-    found = {finding["tool"]: finding["sentence"] for finding in reversed(result["findings"])}  # the first sentence of each tool
+    found = {finding["tool"]: finding["sentence"] for finding in reversed(result["findings"])}  # sentence of each tool's first finding
     why = found.get("racecheck") or (next(iter(found.values()), "") if label.is_clean() else "")
     return Row(path.name, label, "racecheck" in found, "memcheck" in found, why[:300], run.seconds,
                "initcheck" in found if "initcheck" in tools else None)  # fmt: skip
@@ -115,10 +115,10 @@ def parse(arguments: Optional[List[str]]) -> argparse.Namespace:
     run.add_argument("--output", type=pathlib.Path, required=True, metavar="FILE", help="JSON file of the rows")
     run.add_argument("--level", choices=("info", "warn", "error"), default="error", help="level of racecheck (default: error)")
     run.add_argument("--seeds", type=int, default=1, metavar="N", help="runs of each program (default: 1)")
-    run.add_argument("--count", type=int, metavar="N", help="largest number of programs that run now (default: all)")
+    run.add_argument("--count", type=int, metavar="N", help="largest number of programs in this run (default: all)")
     run.add_argument("--limit", type=int, default=120, metavar="SECONDS", help="time limit of a program (default: 120)")
     run.add_argument("--runtime", type=lambda text: pathlib.Path(text).resolve(), metavar="FILE", help="libcudart.so.13 of kernkit")
-    run.add_argument("--jobs", type=int, default=1, metavar="N", help="programs that run at one time (default: 1)")
+    run.add_argument("--jobs", type=int, default=1, metavar="N", help="number of programs that run at the same time (default: 1)")
     run.add_argument("--date", default=datetime.date.today().isoformat(), help="date in the file (default: today)")
     run.add_argument("--arguments", type=shlex.split, default=[], metavar="WORDS", help="arguments of each program")
     show = commands.add_parser("table", help="print the scores of files as Markdown")

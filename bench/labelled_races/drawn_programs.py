@@ -6,13 +6,13 @@ from typing import Dict, Iterable, List
 
 from labels import KINDS_OF_INDIGO3, kinds_of_indigo3
 
-CLEAN_PER_ROUND = 3  # number of clean programs in a round, which also has one program with each kind of bug
+CLEAN_PER_ROUND = 3  # number of clean programs in a round of draw()
 
 
 def draw(names: Iterable[str], count: int, seed: int) -> List[str]:
-    """Returns `count` of the names, without repetition: rounds of clean programs and one program with each kind of
-    bug. The result depends on the set of names and on the seed, not on the order of the names. Fewer names are
-    returned if `names` has fewer."""
+    """Returns `count` of the names, or all names if there are fewer, without repetition. The names are drawn in rounds:
+    CLEAN_PER_ROUND clean programs, then one program with each kind of bug. The result depends on the set of names and
+    on the seed, not on the order of the names."""
     kinds_of = {name: kinds_of_indigo3(name.rsplit("/", 1)[-1].rsplit(".", 1)[0]) for name in sorted(names)}
     pools: Dict[str, List[str]] = {kind: [name for name, kinds in kinds_of.items() if kind in kinds] for kind in KINDS_OF_INDIGO3}
     pools["clean"] = [name for name, kinds in kinds_of.items() if not kinds]

@@ -35,7 +35,7 @@ def label_of_scor_application(name: str) -> Label:
     return Label(name.endswith(".racy"), False)
 
 
-# Indigo3's kinds of bugs. Kinds that are in none of the three sets are wrong results or a program that does not end.
+# Indigo3's kinds of bugs. A kind in none of the three sets causes wrong results, or a program that does not end.
 KINDS_OF_INDIGO3 = ("RaceBug", "SyncBug", "BoundsBug", "NbrBoundsBug", "NborBoundsBug", "ExcessThreadsBug", "UninitializedBug", "FieldBug",
                     "PrecedenceBug", "OverflowBug", "LivelockBug")  # fmt: skip
 RACES = {"RaceBug", "SyncBug"}

@@ -14,8 +14,8 @@ class Row(NamedTuple):
     text: str  # first finding of racecheck, or the reason why there is no result
     seconds: float  # time of the run [s]
     uninitialised: Optional[bool] = None  # whether initcheck has a finding; None if the tool is off
-    # Counts of a log of the program's accesses, for each of the three members of findings; None without a log. The counts
-    # are words with unordered accesses, accesses outside of allocations, and loads of words that nothing has written.
+    # Counts from a log of the program's accesses: "races" counts words with unordered accesses, "invalid" accesses
+    # outside of allocations, and "uninitialised" loads of words that nothing has written. None without a log.
     logged: Optional[Dict[str, int]] = None
 
 
@@ -49,9 +49,9 @@ def has_finding(row: Row) -> bool:
 
 def kinds_as_markdown(rows: List[Row]) -> List[str]:
     """Returns the lines of a table with a row for each kind of bug in Indigo3's programs: the number of programs, and
-    the numbers of programs with a finding of each tool. A program with several bugs counts in several rows. If the kind
-    has a tool, and the tool has no finding, the bug is missed, or not triggered if the log of the program's accesses
-    has no access of the kind."""
+    the numbers of programs with a finding of each tool. A program with several bugs counts in several rows. A bug
+    without a finding of the kind's tool counts as missed, or as not triggered if the log of the program's accesses
+    contains no access of this kind. Kinds that no tool finds have neither count."""
     lines = ["", "| kind | programs | racecheck | memcheck | initcheck | no finding | not triggered | missed |",
              "|---|---|---|---|---|---|---|---|"]  # fmt: skip
     of_kind: Dict[str, List[Row]] = {}

@@ -31,10 +31,10 @@ inline void add_missing_peers() {
         name, [reason](benchmark::State& state) { state.SkipWithError(reason); });
   };
 #if !KERNKIT_BENCH_EIGEN
-  add("peers/eigen", "skipped: Eigen was not found when this was built (Debian: libeigen3-dev)");
+  add("peers/eigen", "skipped: Eigen was not found in the build; install libeigen3-dev");
 #endif
 #if !KERNKIT_BENCH_HIGHWAY
-  add("peers/highway", "skipped: Highway was not found when this was built (Debian: libhwy-dev)");
+  add("peers/highway", "skipped: Highway was not found in the build; install libhwy-dev");
 #endif
 }
 

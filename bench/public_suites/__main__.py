@@ -3,7 +3,7 @@
 
 The programs are selected by a seed or by name, built by their own Makefile or CMake project with PTX, and run by
 `kernkit run` with a limit of their processor time. Results are written to OUTPUT/results.json and OUTPUT/results.md
-after each program; a program that has a result there is not run again. Nothing of a suite is part of kernkit.
+after each program; a program that has a result there is not run again. kernkit contains no files of the suites.
 
     python bench/public_suites ~/cuda-samples --seed 7 --count 40 --output /tmp/samples
 """
@@ -126,9 +126,9 @@ def parse(arguments: Optional[List[str]]) -> argparse.Namespace:
     parser.add_argument("--programs", type=words_of, default=[], metavar="NAMES", help="programs in place of a selection by seed, or @FILE")
     parser.add_argument("--without", type=words_of, default=[], metavar="NAMES", help="names of programs that are not selected, or @FILE")
     parser.add_argument("--limit", type=int, default=120, metavar="SECONDS", help="limit of a run's processor time (default: 120)")
-    parser.add_argument("--shorten", choices=["after the limit", "at once", "most"], help="when a program runs with less work, "
-                        "that is with fewer repetitions and smaller numbers in its arguments: after the limit, with fewer repetitions from "
-                        "the first run on, or with both from the first run on (default: never)")  # fmt: skip
+    parser.add_argument("--shorten", choices=["after the limit", "at once", "most"], help="when to run a program with fewer "
+                        "repetitions, and then also with smaller numbers in its arguments: after a run reached the limit; with fewer repetitions "
+                        "from the first run on (at once); with both from the first run on (most); default: never")  # fmt: skip
     parser.add_argument("--capability", default="80", help="compute capability of the PTX (default: 80)")
     parser.add_argument("--runtime", type=pathlib.Path, metavar="FILE",
                         help="libcudart.so.13 of kernkit (default: the runtime that kernkit run compiles once)")  # fmt: skip

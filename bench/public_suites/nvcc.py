@@ -18,7 +18,7 @@ _WITH_VALUE = ("-arch", "--gpu-architecture", "-code", "--gpu-code", "-gencode",
 
 def with_ptx(arguments: List[str], capability: str) -> List[str]:
     """Returns the arguments of nvcc with the option for PTX of a compute capability, such as "80", in place of the
-    architectures. Arguments without an architecture are unchanged: nvcc's default has PTX."""
+    architectures. Arguments without an architecture are unchanged: nvcc's default output contains PTX."""
     kept, skip = [], False
     for argument in arguments:
         name = argument.partition("=")[0]

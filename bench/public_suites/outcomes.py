@@ -68,7 +68,7 @@ _NO_INPUT = re.compile(r"(?:cannot|can't|can not|could not|couldn't|unable to|fa
 _REJECTED = re.compile(r"cannot run|is not supported|are not supported|not supported|cannot run without a GPU|unsupported")
 _ADVICE_ONLY = re.compile(r"the CUDA runtime is linked into the library statically|has machine code only .*its kernels do not run")
 _FAULT = re.compile(r"block \[\d+, \d+, \d+\]|does not end|end \d+ bytes? past its end|of freed memory")
-_ASSERTION = re.compile(r"assert\(.*\) failed")  # an assertion of the program, which a GPU prints as well
+_ASSERTION = re.compile(r"assert\(.*\) failed")  # a failed assertion of the program, which a GPU reports as well
 _UNSUPPORTED_ERROR = re.compile(r"cudaErrorNotSupported|CUDA_ERROR_NOT_SUPPORTED|operation not supported|NoKernelImageForDevice|no kernel image")
 _CODE_OF_WAIVED = 2
 
@@ -131,7 +131,7 @@ def classify(run: Run) -> Outcome:
         return rejection(rejected[0])
     if faults:
         return Outcome(Kind.FAULT, faults[0])
-    if libraries:  # includes programs that ignored the errors of the library
+    if libraries:  # also for a program that ignored the errors of the library
         return Outcome(Kind.REJECTED, libraries[0].split(":")[0], "closed library")
     if run.code != 0 or failure:
         return _failed(run.code, text, failure)

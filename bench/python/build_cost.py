@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compile times, sizes and preprocessed lines of scale and rms_norm: kernkit's files, and the files on tvm-ffi's
-headers. The compile commands are read from CMake's build/*/compile_commands.json.
+"""Compile times, sizes and preprocessed lines of scale and rms_norm: kernkit's files, and the same ops written with
+tvm-ffi's headers. The compile commands are read from CMake's build/*/compile_commands.json.
 
 """
 

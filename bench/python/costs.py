@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The cost of one op, scale on the CPU, written with kernkit, on tvm-ffi's headers and as a PyTorch extension:
+"""The cost of one op, scale on the CPU, written with kernkit, with tvm-ffi's headers and as a PyTorch extension:
 a call from Python with tensors of one element, compiling the host files, the library's size, the wheel's size,
 and the shared libraries that the library requires. README's table of costs has these figures.
 
@@ -196,7 +196,7 @@ def peer_wheel(folder):
     write(project, PEER_PROJECT)
     for name in ("scale_tvm_ffi.cc", "tvm_ffi_checks.h"):
         shutil.copy(ROOT / "bench/peers" / name, project)
-    shutil.copytree(ROOT / "sdk/include", project / "include")  # for kernkit's 16-bit float types
+    shutil.copytree(ROOT / "sdk/include", project / "include")  # defines float16 and bfloat16
     return build_wheel(folder / "peer", project)
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Time from an edited file to its first call in the same process, with tvm_ffi's own loader: load() for a file of
-kernkit, load_inline() for the same kernel on tvm-ffi's headers. Every measurement starts with an empty build folder.
+kernkit, load_inline() for the same kernel with tvm-ffi's headers. Every measurement starts with an empty build folder.
 "kernkit" uses precompiled cold code of the SDK, as in docs/edit-to-call.md; "kernkit-alone" compiles all code. A CUDA
 file is called with CPU tensors, which it rejects, so no GPU is necessary.
 
@@ -64,7 +64,7 @@ def call(lib, kind):
         lib.leaky_relu(y, x, 0.5)
     except (ValueError, RuntimeError):
         return time.perf_counter_ns()
-    raise AssertionError("a CUDA kernel took CPU tensors")
+    raise AssertionError("the CUDA op accepted CPU tensors")
 
 
 def sample(rows, name, load, kind):

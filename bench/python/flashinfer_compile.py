@@ -13,9 +13,9 @@ Times are seconds of processor time. HOW selects the steps of the compilation:
                the object has no more bytes.
   whole        the host's object with -O3, and PTX, which is compared. ptxas reads the same PTX with both.
 
-Files with short times are measured first. A file that the record has with this or a later HOW is skipped. A ratio above
-1.05 is measured up to three more times, and the shortest times count. A file that a set of headers rejects has None for
-that set."""
+Files with short times are measured first. A file that the record contains with this or a later HOW is skipped. A file
+with a ratio above 1.05 is measured up to three more times, and the shortest times count. The result is None for a set
+of headers with which nvcc rejects the file."""
 
 import argparse
 import concurrent.futures

@@ -31,7 +31,7 @@ LIMITS = [
 
 
 def package():
-    """Returns the package `shaped` of tests/interop, which is written first unless it can be imported."""
+    """Returns the package `shaped` of tests/interop. Writes the package first if it cannot be imported."""
     try:
         import shaped
     except ImportError:

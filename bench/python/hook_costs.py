@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The costs of the hook and of the lines of kernels: times of calls with the log, the trace and recordings, and sizes
-of a library from `kernkit new` and of the library's wheel, with both, without the lines, and without the hook. The page
-"My kernel crashed" has these figures.
+"""The costs of the call hook and of the line information of kernels: times of calls with the log, the trace and
+recordings, and sizes of a library from `kernkit new` and of its wheel, with both, without line information, and without
+the hook. The page "My kernel crashed" has these figures.
 
     bench/python/hook_costs.py --benchmark_out rows.json --record bench/results/cpu/hook_PROCESSOR.json
 

@@ -3,11 +3,11 @@
 
 The exact result is computed in float64 from the same rounded inputs; for float64 in the 64-bit mantissa of x87. PyTorch
 has no rms_norm for float8; the comparison is with the usual code: F.rms_norm, the largest magnitude and a division. The
-error of a result that is normal in the dtype has the unit of the last place (of the dtype, at the exact result); the
+error of a result that is normal in the dtype is in units in the last place (of the dtype, at the exact result); the
 error of a subnormal result is absolute. Inputs: 64 rows of 4096 and 64 rows of 1000; x and r from N(0, 1) and from
 N(3, 10), weight and bias from N(0, 1), seed 1.
 
-In units of the last place an error is large where terms cancel: at the mean of a row, with a bias, in gelu of a
+An error in units in the last place is large where terms cancel: at the mean of a row, with a bias, in gelu of a
 negative number.
 
 """
@@ -26,7 +26,7 @@ OPS = {
     "softmax": ("torch.softmax(x, -1)", "lib.softmax(y, x)"),
     "gelu_and_mul": ("F.gelu(x) * r", "lib.gelu_and_mul(y, torch.cat([x, r], -1))"),
 }
-# Formulas for float64 in NumPy's widest float, since PyTorch has no wider type than float64.
+# Formulas for the exact results of float64 in NumPy's widest float; PyTorch has no type wider than float64.
 WIDE = {
     "rms_norm": "x / np.sqrt((x * x).mean(-1, keepdims=True) + 1e-6) * w",
     "fused_add_rms_norm": "(x + r) / np.sqrt(((x + r) ** 2).mean(-1, keepdims=True) + 1e-6) * w",

@@ -114,11 +114,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, allow_abbrev=False)
     parser.add_argument("--record", type=pathlib.Path, help="file for the record (default: none)")
     parser.add_argument("--rounds", type=int, default=41,
-                        help="number of turns of each size, a quarter of them from 64 MiB on (default: %(default)s)")  # fmt: skip
+                        help="number of turns of each size below 64 MiB; larger sizes get a quarter (default: %(default)s)")  # fmt: skip
     parser.add_argument("--largest", type=int, default=SIZES[-1], help="size of the largest arrays in bytes (default: %(default)s)")
     options = parser.parse_args()
     if os.environ.get("KERNKIT_THREADS") != "1":
-        parser.error("set KERNKIT_THREADS=1 in the environment: the copies and NumPy use one thread")
+        parser.error("set KERNKIT_THREADS=1 in the environment, because the copies and NumPy use one thread")
     timers, before, rows = Timers(), os.getloadavg()[0], []
     for size in (size for size in SIZES if size <= options.largest):
         y, x = array(size), array(size)

@@ -158,7 +158,7 @@ void round_trip(benchmark::State& state) {
   };
   deleted = 0;
   once();
-  if (deleted != 1) return state.SkipWithError("the deleter was not called once");
+  if (deleted != 1) return state.SkipWithError("the deleter was not called exactly once");
   for (auto _ : state) once();
 }
 

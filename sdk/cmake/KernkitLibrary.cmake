@@ -5,8 +5,8 @@
 #   KERNKIT_CUDA      AUTO, ON or OFF: whether CUDA files are compiled; AUTO: if nvcc is found
 #   KERNKIT_WERROR    ON: warnings are errors; OFF by default
 #   KERNKIT_CALL_HOOK ON: calls can be logged, traced and recorded; OFF removes the code
-#   KERNKIT_LINEINFO  ON: CUDA code has the lines of its source files (nvcc's -lineinfo); OFF removes
-#                     the lines and the paths of the files from the library
+#   KERNKIT_LINEINFO  ON: CUDA code has line information (nvcc's -lineinfo); OFF removes the line
+#                     information and the paths of the source files from the library
 include_guard(GLOBAL)
 include("${CMAKE_CURRENT_LIST_DIR}/KernkitCudaWheel.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/KernkitIdentity.cmake")
@@ -19,8 +19,8 @@ option(KERNKIT_WERROR "Warnings are errors" OFF)
 option(KERNKIT_CALL_HOOK "Calls can be logged, traced and recorded" ON)
 option(KERNKIT_LINEINFO "CUDA code has the lines of its source files" ON)
 
-# Lets tools name the source line of a kernel's fault. nvcc warns if -G, which includes the lines,
-# is given as well.
+# Compiles with line information, so that tools can name the source line of a kernel's fault. Not
+# with -G, which includes line information: nvcc warns if both options are given.
 function(_kernkit_line_information target)
   set(flags "${CMAKE_CUDA_FLAGS}")
   foreach(config IN ITEMS ${CMAKE_BUILD_TYPE} ${CMAKE_CONFIGURATION_TYPES})
@@ -46,7 +46,7 @@ endfunction()
 # that enable_language(CUDA) prints instead depends on where the compiler fails.
 function(_kernkit_try_cuda_compiler compiler)
   get_filename_component(program "${compiler}" PROGRAM PROGRAM_ARGS arguments)
-  set(off "use another one, or KERNKIT_CUDA=OFF (./kk: --no-cuda) to leave CUDA out")
+  set(off "use another compiler, or set KERNKIT_CUDA=OFF (./kk: --no-cuda) to leave CUDA out")
   if(NOT program)
     message(FATAL_ERROR "kernkit: the CUDA compiler \"${compiler}\" of CMAKE_CUDA_COMPILER or CUDACXX is not found; ${off}")
   endif()
@@ -72,7 +72,7 @@ function(_kernkit_try_cuda_compiler compiler)
     RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
   if(NOT "${result}" STREQUAL "0")
     string(STRIP "${output}" output)
-    message(FATAL_ERROR "kernkit: the CUDA compiler ${program} fails (${result}):\n  ${output}\nMend it, ${off}.")
+    message(FATAL_ERROR "kernkit: the CUDA compiler ${program} fails (${result}):\n  ${output}\nRepair the compiler, ${off}.")
   endif()
   set(KERNKIT_CUDA_COMPILER_THAT_WORKS "${tried}" CACHE INTERNAL "It compiled an empty file")
 endfunction()

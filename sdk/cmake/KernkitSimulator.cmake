@@ -120,7 +120,7 @@ function(kernkit_add_contract_test library source)
   endif()
   _kernkit_add_contract_rules(${objects})
   target_link_libraries(${name} PRIVATE ${objects} ${objects}_contract GTest::gtest_main)
-  # Exported kernels have names in messages.
+  # With exported symbols, messages contain the names of kernels.
   set_target_properties(${name} PROPERTIES CXX_EXTENSIONS OFF ENABLE_EXPORTS ON)
   _kernkit_compile_options(${name})
   _kernkit_compile_test(${name})

@@ -16,7 +16,7 @@ function(_kernkit_other_ops library op out)
     foreach(each IN LISTS used)
       if(NOT each IN_LIST all)
         list(JOIN all ", " ops)
-        message(FATAL_ERROR "kernkit_add_kernel(${library} ${user}): USES names ${each}, which is no op of ${library}; "
+        message(FATAL_ERROR "kernkit_add_kernel(${library} ${user}): USES names ${each}, which is not an op of ${library}; "
           "its ops are ${ops}")
       elseif(each IN_LIST others)
         list(APPEND needed ${each})
@@ -39,7 +39,7 @@ function(_kernkit_link_objects target objects)
 endfunction()
 
 # Links a program with the objects, except objects of the ops `others`, which the program does not need.
-# `usage` is an additional target to link, through which the program gets no further objects.
+# `usage` is an additional target to link, which must not link objects of the library.
 function(_kernkit_link_ops target library others objects usage)
   get_target_property(ops ${library}_objects KERNKIT_OPS)
   set(left_out "")

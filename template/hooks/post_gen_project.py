@@ -155,8 +155,8 @@ def load_tool(path: str):
 
 
 def divide_sdk(names: str) -> None:
-    """Removes the components of the SDK that the library does not have, and moves the files for development to a folder of
-    their own."""
+    """Removes the components of the SDK that the library does not use, and moves the files for development to a
+    separate folder."""
     components = load_tool("scaffold/components")
     problem = components.problem(names, components.files_below(SDK))
     if problem:
@@ -195,8 +195,8 @@ def folders_of_template(answers: dict) -> list:
 
 
 def copy_sdk(answers: dict) -> None:
-    """Copies the SDK into the library if the template is in an installed wheel. The wheel contains the SDK only once:
-    the Python package, which also holds the template, and the other files in the package's folder sdk."""
+    """Copies the SDK into the library if the template is in an installed wheel of kernkit. In the wheel, the SDK's
+    Python code is the package that contains the template, and all other files of the SDK are in the package's folder sdk."""
     for package in folders_of_template(answers):
         is_package = os.path.isfile(os.path.join(package, "cli.py"))
         if is_package and os.path.isdir(os.path.join(package, "sdk")) and not os.path.exists(SDK):
@@ -250,8 +250,8 @@ def main() -> None:
     copy_sdk(answers)
     if not os.path.isfile(os.path.join(SDK, "CMakeLists.txt")):
         sys.exit(
-            "kernkit: the template's symbolic links are lost (in a zip file, or on a disk that has "
-            "none); use a git clone of the repository"
+            "kernkit: the template's symbolic links are lost (in a zip file, or on a file system "
+            "without symbolic links); use a git clone of the repository"
         )
     copy_dlpack(answers)
     remove_build_outputs()

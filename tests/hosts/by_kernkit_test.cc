@@ -227,7 +227,7 @@ TEST(ByKernkit, Listing) {
 
 TEST(ByKernkit, FilesThatCannotBeLoaded) {
   EXPECT_EQ(error_of([] { Module::load("/no/such/lib.so"); }),
-            "RuntimeError: Module::load(): there is no file /no/such/lib.so");
+            "RuntimeError: Module::load(): the file /no/such/lib.so does not exist");
   EXPECT_EQ(error_of([] { Module::load(KERNKIT_TEST_NO_LIBRARY); }),
             "RuntimeError: Module::load(): " KERNKIT_TEST_NO_LIBRARY ": invalid ELF header");
   EXPECT_EQ(error_of([] { Module::load("libno_such_thing.so"); }),

@@ -128,11 +128,11 @@ TEST_F(Copy, ReadsNoLinks) {
   std::filesystem::rename(path_ + "/inputs.safetensors", path_ + "/elsewhere");
   std::filesystem::create_symlink(path_ + "/elsewhere", path_ + "/inputs.safetensors");
   EXPECT_EQ(error_of(path_),
-            path_ + "/call.json: inputs.safetensors is missing, is no file, or is too large");
+            path_ + "/call.json: inputs.safetensors is missing, is not a file, or is too large");
 }
 
 TEST(Recordings, AMissingFolderIsReported) {
-  EXPECT_EQ(error_of("/no"), "/no/call.json: call.json is missing, is no file, or is too large");
+  EXPECT_EQ(error_of("/no"), "/no/call.json: call.json is missing, is not a file, or is too large");
 }
 
 TEST(Recordings, JsonIsParsed) {

@@ -141,7 +141,8 @@ for i in range(1, 5): ops.ignore(np.zeros((1 << 20) - i, "uint8"))
     [
         ("CALLS", "some", 'KERNKIT_RECORD_CALLS: "some" is not supported; supported: new, all, failed; no call is recorded'),
         ("VALUES", "some", 'KERNKIT_RECORD_VALUES: "some" is not supported; supported: all, integers, none; no call is recorded'),
-        ("LIMIT", "1", 'KERNKIT_RECORD_LIMIT: "1" is not supported; supported: the MiB of a call and of all calls, as in 256,4096; no call is recorded'),
+        ("LIMIT", "1", 'KERNKIT_RECORD_LIMIT: "1" is not supported; supported: limits in MiB for a call and for all calls, '
+         "as in 256,4096; no call is recorded"),
     ],
 )
 def test_unsupported_settings_are_reported_once(folder, name, value, message):

@@ -289,7 +289,7 @@ def test_a_call_of_another_op_without_uses(four_ops):
     run(*build)
     listing.write_text(before[1].replace(line, line + " USES fifth"))
     rejected = subprocess.run(build, capture_output=True, text=True)
-    sentence = ("kernkit_add_kernel(consumer negate): USES names fifth, which is no op of consumer; its ops are negate, "
+    sentence = ("kernkit_add_kernel(consumer negate): USES names fifth, which is not an op of consumer; its ops are negate, "
                 "second, third, fourth")  # fmt: skip
     assert rejected.returncode != 0 and sentence in " ".join((rejected.stdout + rejected.stderr).split())
     test.write_text(before[0])

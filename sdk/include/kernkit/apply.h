@@ -56,13 +56,13 @@ KERNKIT_HOST_DEVICE KERNKIT_INLINE Out to_element(const Result& result) {
 }  // namespace detail
 
 /// Applies `op` to one element of each input, and returns the result as an Out. An op whose
-/// parameters are compute types gets compute types: `[](float x) { return 2 * x; }` serves float,
-/// float16 and bfloat16. The op's result is converted to compute_t<Out> and then to Out, to nearest
-/// even: a float is rounded once, and a double is rounded to float first if Out is narrower than
-/// float. A result that is stored as an integer must be in the range of the integer type. An op
-/// that accepts the element types but not their compute types, for example float16 and not float,
-/// gets the elements unconverted. An op that accepts neither the compute types nor the element
-/// types does not compile. Throws only what `op` throws.
+/// parameters are compute types is called with compute types: `[](float x) { return 2 * x; }`
+/// serves float, float16 and bfloat16. The op's result is converted to compute_t<Out> and then to
+/// Out, to nearest even: a float is rounded once, and a double is rounded to float first if Out is
+/// narrower than float. A result that is stored as an integer must be in the range of the integer
+/// type. An op that accepts the element types but not their compute types, for example float16 and
+/// not float, is called with the unconverted elements. An op that accepts neither the compute types
+/// nor the element types does not compile. Throws only what `op` throws.
 #if defined(__NVCC__)
 #pragma nv_exec_check_disable  // suppresses the warning about an op that only the host can call
 #endif

@@ -9,9 +9,9 @@
 
 namespace kernkit {
 
-/// Calls `function(std::true_type{})` or `function(std::false_type{})` once: the function gets the
-/// flag as a constant, the member `value` of the argument's type. The result of `function` is
-/// ignored. Throws only what `function` throws.
+/// Calls `function(std::true_type{})` or `function(std::false_type{})` once: the member `value` of
+/// the argument's type is `flag` as a constant. The result of `function` is ignored. Throws only
+/// what `function` throws.
 template <class Function>
 void dispatch_bool(bool flag, Function&& function) {
   if (flag) {

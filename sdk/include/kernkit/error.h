@@ -58,14 +58,14 @@ class Error : public std::exception {
   Error& operator=(const Error& other) noexcept;
   ~Error() override;
 
-  /// The kind, such as "ValueError"; "MemoryError" if memory was exhausted. Valid as long as a copy
-  /// of the error.
+  /// The kind, such as "ValueError"; "MemoryError" if memory was exhausted. Valid while the error
+  /// or a copy of the error exists.
   const char* kind() const noexcept;
-  /// The message without the kind ("out of memory" if memory was exhausted), valid as long as a
-  /// copy of the error.
+  /// The message without the kind ("out of memory" if memory was exhausted), valid while the error
+  /// or a copy of the error exists.
   const char* message() const noexcept;
   /// Kind and message, as "ValueError: the message" ("MemoryError: out of memory" if memory was
-  /// exhausted), valid as long as a copy of the error.
+  /// exhausted), valid while the error or a copy of the error exists.
   const char* what() const noexcept override;
   /// The line that threw the error; an empty SourceLocation if the error has no line, such as an
   /// error of an argument or of the host.

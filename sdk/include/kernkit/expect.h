@@ -132,9 +132,9 @@ class Expect {
   }
   /// Throws ValueError unless the strides [elements] match the arguments: one argument for each
   /// dimension, which is an integer, a Dim or a multiple of a Dim. The stride of a dimension of
-  /// size 1 does not matter, nor do strides of an empty tensor: an unbound Dim takes the stride as
-  /// its value until another check binds the Dim. Throws InternalError for a multiple of an unbound
-  /// Dim. Returns *this.
+  /// size 1 does not matter, nor do strides of an empty tensor: the stride is the value of an
+  /// unbound Dim until another check binds the Dim. Throws InternalError for a multiple of an
+  /// unbound Dim. Returns *this.
   template <class... D>
   Expect& strides(D&&... expected) {
     size_t i = 0;

@@ -22,7 +22,7 @@ namespace detail {
 
 template <class To, class From>
 KERNKIT_HOST_DEVICE inline To bit_cast(From from) {
-  static_assert(sizeof(To) == sizeof(From), "bit_cast needs types of one size");
+  static_assert(sizeof(To) == sizeof(From), "bit_cast requires two types of the same size");
   To to;
   memcpy(&to, &from, sizeof(to));
   return to;

@@ -61,8 +61,8 @@ class Function {
   /// Calls the function with C++ values that convert to AnyView or Any, in this thread, and returns
   /// the function's result, which the caller owns. Throws HostError, an Error with the kind and the
   /// message of the callee's error. If the HostError leaves the exported function, the caller of
-  /// the exported function gets the callee's original error object. Also throws InternalError if
-  /// this Function is undefined, TypeError for a result with null or malformed contents, and the
+  /// the exported function receives the callee's original error object. Also throws InternalError
+  /// if this Function is undefined, TypeError for a result with null or malformed contents, and the
   /// errors of the conversions. A TensorView or a DLTensor* is a compile error; pass a tensor as a
   /// Tensor: a callback may keep it, and a Python callback crashes when it reads a borrowed
   /// DLTensor*.

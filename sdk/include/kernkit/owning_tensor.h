@@ -48,10 +48,10 @@ class Tensor {
   static Tensor FromEnvAlloc(ShapeView shape, DLDataType dtype, DLDevice device);
   /// Allocates with `env_alloc`, a function of the type of TVMFFIEnvTensorAlloc, which returns 0
   /// and sets *out to a new tensor object, whose reference the result takes over, or returns -1
-  /// with an error in the host's slot. The function gets a prototype with shape, dtype and device,
-  /// without data and strides. Throws TypeError for a dtype without bits or lanes, ValueError if
-  /// the shape has a negative size or more than 2^63 - 1 bytes, the function's error, and
-  /// RuntimeError if the function fails without an error.
+  /// with an error in the host's slot. `prototype` has shape, dtype and device, but no data and
+  /// strides. Throws TypeError for a dtype without bits or lanes, ValueError if the shape has a
+  /// negative size or more than 2^63 - 1 bytes, the function's error, and RuntimeError if the
+  /// function fails without an error.
   static Tensor FromEnvAlloc(int (*env_alloc)(DLTensor* prototype, void** out), ShapeView shape,
                              DLDataType dtype, DLDevice device);
 
@@ -81,16 +81,16 @@ class Tensor {
   /// Takes over a DLPack tensor and returns an owner, with the tensor's flags: the tensor's deleter
   /// is called once, when the last owner is released or before this function throws. Throws
   /// ValueError (TypeError for a dtype without bits) for a tensor that is null, invalid or of
-  /// another major version, lacks the required alignment [bytes; 0 requires nothing] or contiguity,
-  /// or has unsupported flags or sub-byte elements padded to bytes. Throws RuntimeError without a
-  /// host in the process, and the host's error. Copies no elements.
+  /// another major version, that lacks the required alignment [bytes; 0 requires nothing] or
+  /// contiguity, or that has unsupported flags or sub-byte elements padded to bytes. Throws
+  /// RuntimeError without a host in the process, and the host's error. Copies no elements.
   static Tensor FromDLPackVersioned(DLManagedTensorVersioned* tensor, size_t require_alignment = 0,
                                     bool require_contiguous = false);
   /// Takes over a tensor of DLPack before 1.0, which has no version and no flags: the result is
   /// writable. As in FromDLPackVersioned(), the deleter is called once, when the last owner is
   /// released or before this function throws. Throws ValueError for a tensor that is null or
-  /// invalid, or lacks the required alignment [bytes; 0 requires nothing] or contiguity, TypeError
-  /// for a dtype without bits, RuntimeError without a host, and the host's error.
+  /// invalid, or that lacks the required alignment [bytes; 0 requires nothing] or contiguity,
+  /// TypeError for a dtype without bits, RuntimeError without a host, and the host's error.
   static Tensor FromDLPack(DLManagedTensor* tensor, size_t require_alignment = 0,
                            bool require_contiguous = false);
   /// Returns a new owner as a DLPack tensor, for another library, which must call the deleter once,

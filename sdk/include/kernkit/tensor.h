@@ -5,7 +5,7 @@
 #include "kernkit/error.h"
 
 /// Attribute of a view's accessors, which forces inlining. Without it, a call of an accessor on a
-/// cold path would not be inlined and would take the view's address, so that the view would be in
+/// cold path would not be inlined and would pass the view's address, so that the view would be in
 /// memory on the hot path, too.
 #define KERNKIT_ACCESSOR [[gnu::always_inline]]
 

@@ -10,7 +10,8 @@ namespace kernkit::host {
 
 /// Returns the stream that this thread set for the device; null if no stream was set.
 void* get_stream(int32_t device_type, int32_t device_id) noexcept;
-/// Returns 0, or -1 if this thread has already set streams on 64 devices.
+/// Sets the stream of this thread for a device, and stores the previous stream in *original unless
+/// `original` is null. Returns 0, or -1 if this thread has already set streams on 64 devices.
 int set_stream(int32_t device_type, int32_t device_id, void* stream, void** original) noexcept;
 
 TensorAllocator get_allocator() noexcept;

@@ -1,4 +1,4 @@
-// expect: a result with a shape is new memory, and an alias is an argument's
+// expect: a result with a shape is new memory, but an alias shares the memory of an argument
 // SPDX-License-Identifier: Apache-2.0
 #include "kernkit/owning_tensor.h"
 #include "kernkit/shapes/export.h"

@@ -1,4 +1,4 @@
-// expect: the line has shapes or dtypes: include kernkit/shapes/export.h
+// expect: include kernkit/shapes/export.h for shapes and dtypes
 // SPDX-License-Identifier: Apache-2.0
 #include "kernkit/export.h"
 

@@ -318,8 +318,8 @@ TEST(Xla, RejectsCallsThatDoNotMatchTheLine) {
   EXPECT_EQ(rejection([](Xla& xla) { xla.attributes[5].text = "floaty"; }).substr(0, 31),
             "3 TypeError: xla_every(): t: ex");
   EXPECT_EQ(Xla({{floats({1})}, {}, {}}).call(kernkit_xla_cpu_xla_of_list),
-            "3 TypeError: xla_of_list(): has no XLA handler: XLA passes no lists and accepts only "
-            "tensors as results");
+            "3 TypeError: xla_of_list(): has no XLA handler: XLA supports no list parameters, and "
+            "only tensors as results");
 }
 
 TEST(Xla, WritesAnArgumentInPlace) {

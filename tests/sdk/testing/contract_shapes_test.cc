@@ -191,7 +191,7 @@ TEST(ContractReport, AViolationIsASentence) {
             "careless() with every tensor declared to be on rocm:0: it returned without an error; "
             "expected a ValueError that names y or x.");
   const std::string last =
-      "\nThe rule OtherDevices: a device that the op has no code for is a ValueError.";
+      "\nThe rule OtherDevices: a device for which the op has no code raises ValueError.";
   EXPECT_EQ(device.substr(device.rfind('\n')), last);
   const std::string layout = failure_of("Layouts", careless);
   EXPECT_EQ(layout.substr(0, layout.find('\n')),
@@ -271,8 +271,8 @@ TEST(ContractReport, ASchemaBesideTheOpFitsItsParameters) {
                            "(Tensor(a!) y, Tensor[] x) -> ()", "(Tensor(a!) y, Tensor? x) -> ()",
                            "(Tensor(a!) y, Tensor? x=None) -> ()"}) {
     EXPECT_EQ(typed_mean(line), std::string("typed_mean: with_schema(\"") + line +
-                                    "\"): the op has a line of its own, or other C++ parameters, "
-                                    "which have no defaults");
+                                    "\"): expected an op without a schema line, and a line "
+                                    "without defaults that matches the C++ parameters");
   }
   const Contract has_one = careless_with(
       {example<float>(3), example<float>(3), with_schema("(Tensor y, Tensor x) -> ()")});

@@ -9,10 +9,10 @@
 
 namespace kernkit::detail {
 
-/// Returns the JSON {"type_schema": "<the host's form, as a string>", "schema": "<the line>",
-/// "arguments": [...], "parsed": {...}}. The last three entries hold names, defaults and the
-/// tensors that the op writes, which the host's form lacks. `text` is the line, and `parsed` the
-/// JSON of parsed_form().
+/// Returns the JSON {"type_schema": "<the host's form, as a string>", "schema": "<the schema
+/// line>", "arguments": [...], "parsed": {...}}. The last three entries hold names, defaults and
+/// the tensors that the op writes, which the host's form lacks. `text` is the schema line, and
+/// `parsed` the JSON of parsed_form().
 [[gnu::cold]] Message metadata_json(const schema::Signature& line, const char* text,
                                     const char* parsed);
 

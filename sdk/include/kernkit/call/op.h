@@ -45,7 +45,7 @@ struct First {
 /// kName, kSchema and kLocation.
 template <class Line>
 struct Op {
-  // The parsed line: an object of 20 KB, which is used at compile time only.
+  // The parsed schema line: an object of 20 KB, which is used at compile time only.
   static constexpr schema::ParsedLine kParsed = schema::parse_line(Line::kSchema);
   static constexpr schema::Schema kSchema = kParsed.schema;
   static constexpr First<schema::Param, kSchema.num_params> kParams{kSchema.params};

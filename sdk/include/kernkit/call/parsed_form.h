@@ -8,8 +8,8 @@
 
 namespace kernkit::detail {
 
-/// Size of the JSON of a parsed line [bytes]. `Line` has the functions text(), signature() and
-/// shapes(); shapes() returns null for a line without shapes.
+/// Size of the JSON of a parsed schema line [bytes]. `Line` has the functions text(), signature()
+/// and shapes(); shapes() returns null for a schema line without shapes.
 template <class Line>
 inline constexpr size_t kJsonSize = schema::write_json(Line::text(), Line::signature(),
                                                        Line::shapes(), nullptr);

@@ -106,12 +106,12 @@ struct Results {
 template <class Line>
 inline constexpr bool kHasShapes = Op<Line>::kSchema.has_shapes;
 
-/// Checks of the shapes in a line. kernkit/shapes/export.h specialises the class for every line;
-/// without that header, a line with shapes is a compile error.
+/// Checks of the shapes in a schema line. kernkit/shapes/export.h specialises the class for every
+/// schema line; without that header, a schema line with shapes is a compile error.
 template <class Line, class = void>
 struct LineShapes {
   static_assert(sizeof(Line) == 0,
-                "kernkit schema: the line has shapes or dtypes: include kernkit/shapes/export.h");
+                "kernkit schema: include kernkit/shapes/export.h for shapes and dtypes");
   static constexpr bool kOk = false;
 };
 

@@ -8,10 +8,10 @@
 
 namespace kernkit {
 
-/// `bytes` of scratch for one call: the caller's tensor if one is passed, otherwise a new tensor of
-/// the caller's framework. The memory is uninitialised. No memory is kept between calls, so no
-/// buffer has to grow while a graph is captured. A new tensor may be released when the function
-/// returns: the framework reuses its memory in stream order.
+/// Scratch memory of `bytes` bytes for one call: the tensor that the caller passes, or else a new
+/// tensor of the caller's framework. The memory is uninitialised. No memory is kept between calls,
+/// so no buffer has to grow while a graph is captured. A new tensor may be released when the
+/// function returns: the framework reuses its memory in stream order.
 class Scratch {
  public:
   /// Uses the memory of `passed`, which must then outlive this object, or allocates a tensor on the

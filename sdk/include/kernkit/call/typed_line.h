@@ -110,7 +110,7 @@ class TypedLine {
  public:
   static constexpr size_t kLength = length();
 
-  /// The op's name followed by the line, in the form of section "kernkit_schema".
+  /// The op's name followed by the schema line, in the format of the ELF section "kernkit_schema".
   template <size_t N>
   static constexpr FixedText<N + kLength> after(const char (&name)[N]) {
     FixedText<N + kLength> text{};

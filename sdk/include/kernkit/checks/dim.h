@@ -57,7 +57,7 @@ class Dim {
   const char* name_;
   // Mutable, because a multiple of a const Dim may bind a value that only suggest() has set.
   mutable int64_t value_ = 0;
-  mutable const char* bound_by_ = nullptr;  // null if unbound; no number in value_ can mark this
+  mutable const char* bound_by_ = nullptr;  // null if unbound; every value_ is a valid size
   mutable bool is_suggested_ = false;
 };
 

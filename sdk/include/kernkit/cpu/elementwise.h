@@ -119,7 +119,7 @@ void elementwise(int64_t n, const Op& op, Out* out, const In*... in) {
       kernkit::detail::is_applicable<Op, Out, In...>(),
       "elementwise: op does not accept the input types, or its result does not convert to "
       "the output type");
-  static_assert(sizeof...(In) <= detail::kMaxInputs, "elementwise: takes at most 7 inputs");
+  static_assert(sizeof...(In) <= detail::kMaxInputs, "elementwise: supports at most 7 inputs");
   static_assert(sizeof(Out) <= detail::kMaxSize && ((sizeof(In) <= detail::kMaxSize) && ...),
                 "elementwise: elements have at most 16 bytes");
   if (__builtin_expect(n < (detail::kFew<Out, In...>), 1)) {

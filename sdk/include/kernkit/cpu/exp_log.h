@@ -81,7 +81,7 @@ KERNKIT_MATH float times(float factor, const Exp& e) {
   return factor * e.mantissa * bit_cast<float>((low + 127) << 23) *
          bit_cast<float>((high + 127) << 23);
 }
-/// Limit of |x|: for a larger x, e^-x and x e^-x round to zero, and e^x to infinity.
+/// Limit of |x|. For x above the limit, e^-x and x e^-x round to zero, and e^x rounds to infinity.
 inline constexpr float kExpLimit = 110.0f;
 
 /// e^x for an x that is a number. For NaN, returns e^kExpLimit or e^-kExpLimit.

@@ -35,7 +35,7 @@ using Piece = void (*)(const void* context, int64_t index);
 
 /// Calls piece(context, i) once for each i in [0, pieces), on this thread and on at most `threads -
 /// 1` helper threads; every thread takes the next piece when it has finished a piece. A helper may
-/// start late or not at all. Pieces do not throw.
+/// start late or not at all. Requires that `piece` throws nothing.
 void run_pieces(int threads, int64_t pieces, Piece piece, const void* context) noexcept;
 
 /// The first exception thrown by a piece of a loop, carried from that piece's thread to the caller.
@@ -48,7 +48,7 @@ class PieceFailure {
   bool occurred() const noexcept { return __atomic_load_n(&occurred_, __ATOMIC_RELAXED); }
   /// Keeps the current exception, unless an exception was kept before.
   void keep_current() noexcept;
-  /// Throws the kept exception. Every piece must have ended.
+  /// Throws the kept exception. Requires that occurred() is true and that every piece has ended.
   [[noreturn]] void rethrow();
 
  private:

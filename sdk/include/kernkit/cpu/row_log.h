@@ -10,10 +10,10 @@
 namespace kernkit::cpu::detail {
 
 /// Log of the bytes that the body of rows() has written in the current row, for checks that a value
-/// was not overwritten before its use. Has the purpose of kernkit::detail::RowWrites, but is in
-/// memory and adds little code to a kernel. `count` is the number of writes to the row so far. The
-/// caller owns `count`, so that the compiler can keep `count` in a register: a use of a value
-/// compares two counts, and searches the log only if a later write exists.
+/// was not overwritten before its use. Serves the same purpose as kernkit::detail::RowWrites, but
+/// keeps the log in memory, which adds little code to a kernel. `count` is the number of writes to
+/// the row so far. The caller owns `count`, so that the compiler can keep `count` in a register: a
+/// use of a value compares two counts, and searches the log only if a later write exists.
 class RowLog {
  public:
   // Leaves the entries uninitialised.
@@ -28,7 +28,7 @@ class RowLog {
     }
   }
 
-  /// Returns whether write number since + 1 or a later write changed one of the bytes [from, to).
+  /// Returns whether a write with a number above `since` changed one of the bytes [from, to).
   KERNKIT_LOCAL bool changed(int count, uintptr_t from, uintptr_t to, int since) const noexcept;
 
  private:

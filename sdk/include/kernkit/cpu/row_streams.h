@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RowStreams: which results of a row's body take non-temporal stores.
+// RowStreams: selects the results of a body that are written by non-temporal stores.
 #pragma once
 
 #include "kernkit/base/cold.h"
@@ -7,10 +7,10 @@
 
 namespace kernkit::cpu::detail {
 
-/// Selects the map() calls of a body whose results take non-temporal stores: bit k is set for map()
-/// call k of a row, counted from 0. A result that the body also reads, before or after the call, is
-/// stored normally and stays in the caches. The first row of a call of rows() determines the bits,
-/// which affect the speed of the later rows, but no result.
+/// Selects the map() calls of a body whose results are written by non-temporal stores: bit k is set
+/// for map() call k of a row, counted from 0. A result that the body also reads, before or after
+/// the call, is stored normally and stays in the caches. The first row of a call of rows()
+/// determines the bits, which affect the speed of the later rows, but not the results.
 ///
 /// Each row records its reads and writes by plain stores: a branch in each pass would take a tenth
 /// of a kernel's compile time.
@@ -18,8 +18,8 @@ class RowStreams {
  public:
   static constexpr int kUnknown = -1;
 
-  /// *shared holds the bits for all threads, or kUnknown. `shared` is null if no result takes
-  /// non-temporal stores.
+  /// *shared holds the bits for all threads, or kUnknown. `shared` is null if no result is written
+  /// by non-temporal stores.
   KERNKIT_INLINE explicit RowStreams(int* shared) : shared_(shared) {
     const int learned = shared == nullptr ? 0 : __atomic_load_n(shared, __ATOMIC_RELAXED);
     learning_ = learned == kUnknown;
@@ -38,7 +38,7 @@ class RowStreams {
   KERNKIT_INLINE void read(Row& row, const In*... in) {
     ((ins_[row.reads++ % kReads] = in), ...);
   }
-  /// Returns whether the next map(), which writes to `out`, takes non-temporal stores.
+  /// Returns whether the next map(), which writes to `out`, uses non-temporal stores.
   KERNKIT_INLINE bool next(Row& row, const void* out) {
     const unsigned k = row.maps++;
     outs_[k % kMaps] = out;

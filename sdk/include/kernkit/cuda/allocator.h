@@ -22,8 +22,8 @@ inline void check_cuda_alloc(cudaError_t error, const char* call, size_t size, D
 }  // namespace detail
 
 /// Allocates memory on the tensor's GPU for Tensor::FromNDAlloc(), whichever device is current.
-/// cudaMalloc and cudaFree wait for the device and fail during stream capture: a kernel allocates
-/// with alloc_tensor() instead. Objects have no state; any thread may use them.
+/// cudaMalloc and cudaFree wait for the device and fail during stream capture: in an op, use
+/// alloc_tensor() instead. Objects have no state; any thread may use them.
 struct CUDANDAlloc {
   /// Sets `data` to uninitialised memory of the tensor's size, GetDataSize(), at a multiple of 256
   /// bytes (CUDA C++ Programming Guide, Device Memory Accesses), which FreeData() frees; an empty

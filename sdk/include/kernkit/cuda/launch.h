@@ -106,8 +106,8 @@ class Launch {
   /// and RuntimeError if the launch itself fails; the error of an earlier call stays set. With
   /// KERNKIT_SYNC=1 in the environment the launch waits for the kernel, unless the stream is
   /// captured, and the RuntimeError names the kernel and its arguments. Returns without waiting for
-  /// the kernel, which gets copies of the arguments: memory to which they point must live until the
-  /// kernel ends.
+  /// the kernel, which receives copies of the arguments: memory to which they point must live until
+  /// the kernel ends.
   template <class... Params>
   void operator()(void (*kernel)(Params...), const LaunchConfig& config,
                   typename detail::Exactly<Params>::type... arguments) const {

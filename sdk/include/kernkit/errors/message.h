@@ -44,7 +44,7 @@ class Message {
   const char* c_str() const { return data_ == nullptr ? "" : data_; }
   /// Length of the text without the NUL [bytes].
   size_t size() const { return size_; }
-  /// True if size() is 0, which is also the case if the first append found no memory.
+  /// True if size() is 0, also because memory was exhausted in the first append.
   bool empty() const { return size_ == 0; }
 
   /// Appends `size` bytes and returns this object. `text` may be null if `size` is 0, and must not

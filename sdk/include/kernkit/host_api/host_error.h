@@ -9,7 +9,7 @@ namespace kernkit {
 
 /// Thrown if a call of a Function fails, with the kind and the message of the host's error object.
 /// If a HostError leaves an exported function, that error object is raised again, not a copy, so
-/// that the caller gets the error of its own callback with its traceback.
+/// that the caller receives the error of its callback with the traceback of the callback.
 class HostError : public Error {
  public:
   /// Shares the error object, which has type index 67 (kKernkitError) and is not null, and copies

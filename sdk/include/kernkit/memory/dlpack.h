@@ -22,12 +22,13 @@ void check_version(const DLManagedTensorVersioned& tensor);
 void check_tensor(const DLTensor& tensor);
 
 /// Throws ValueError unless the first element has the required alignment [bytes; 0 requires
-/// nothing] and, if required, the tensor is contiguous. check_tensor() must have accepted the
-/// tensor.
+/// nothing] and, if required, the tensor is contiguous. Requires that check_tensor() has accepted
+/// the tensor.
 void check_wishes(const DLTensor& tensor, size_t require_alignment, bool require_contiguous);
 
-/// Throws ValueError if elements have negative offsets, or are past the end of the memory of a
-/// contiguous tensor with this shape. Strides may be missing. The sizes must have been checked.
+/// Throws ValueError unless each size has a stride and all elements are in the memory of a
+/// contiguous tensor with this shape. Requires sizes that are not negative and whose product fits
+/// int64_t.
 void check_strides(ShapeView shape, ShapeView strides);
 
 }  // namespace kernkit::detail

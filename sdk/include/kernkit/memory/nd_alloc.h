@@ -76,7 +76,7 @@ class NDAllocation {
     if (void* block = malloc(size + tail.bytes)) return block;
     throw std::bad_alloc();
   }
-  // The second operator delete is called if the constructor throws.
+  // The operator delete with two parameters is called if the constructor throws.
   static void operator delete(void* block) { free(block); }
   static void operator delete(void* block, Tail) { free(block); }
 

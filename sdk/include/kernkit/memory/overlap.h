@@ -50,8 +50,8 @@ KERNKIT_ACCESSOR inline bool same_or_apart(const DLTensor* a, const DLTensor* b)
 /// Returns overlaps(a, b) for tensors with elements on the same device.
 [[gnu::pure]] bool extents_overlap(const DLTensor* a, const DLTensor* b) noexcept;
 [[gnu::pure]] bool same_elements(const DLTensor* a, const DLTensor* b) noexcept;
-/// True if the stride of a dimension does not exceed the reach of the other dimensions with shorter
-/// or equal strides; two indices may then refer to the same memory.
+/// True if the stride of a dimension does not exceed the distance that the other dimensions with
+/// shorter or equal strides cover; two indices may then refer to the same memory.
 [[gnu::pure]] bool may_overlap_itself(const DLTensor* x) noexcept;
 /// True if the tensors may overlap, if `a` may overlap itself, or if the elements of a tensor
 /// cannot be counted. If `but_same` is true, tensors with the same elements in the same order do

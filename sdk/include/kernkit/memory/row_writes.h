@@ -30,19 +30,19 @@ template <int kCount>
 class LastRowWrites {
  public:
   KERNKIT_HOST_DEVICE KERNKIT_INLINE bool full() const { return earlier_.full(); }
-  /// Adds a write. An entry must be unused.
+  /// Adds a write. Requires that full() is false.
   KERNKIT_HOST_DEVICE KERNKIT_INLINE void add(const RowWrite& write) {
     earlier_.add(last_);
     last_ = write;
   }
-  /// Adds the write `carried` when all entries are used. To make room, removes the newest entry
+  /// Adds the write `carried`. Requires that full() is true. To make room, removes the newest entry
   /// that `write` covers or, if `write` covers no entry, merges the two oldest entries.
   KERNKIT_HOST_DEVICE KERNKIT_INLINE void replace(const RowWrite& carried, const RowWrite& write) {
     const RowWrite previous = last_;
     last_ = carried;
     if (!write.covers(previous)) earlier_.replace(previous, write);
   }
-  /// Returns whether write number since + 1 or a later write changed one of the bytes [from, to).
+  /// Returns whether a write with a number above `since` changed one of the bytes [from, to).
   KERNKIT_HOST_DEVICE KERNKIT_INLINE bool changed(uintptr_t from, uintptr_t to, int since) const {
     const bool by_last = (last_.number > since) & last_.overlaps(from, to);
     return (int{by_last} | int{earlier_.changed(from, to, since)}) != 0;

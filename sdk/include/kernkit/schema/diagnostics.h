@@ -11,8 +11,8 @@ namespace kernkit::schema::detail {
 #define KERNKIT_SHAPE_ERRORS(error)                                                               \
   error(kNoTensor, "only a Tensor has a shape or a dtype");                                       \
   error(kAliasOfResult,                                                                           \
-        "a result with a shape is new memory, and an alias is an "                                \
-        "argument's: leave out the shape or the alias");                                          \
+        "a result with a shape is new memory, but an alias shares the memory of an "              \
+        "argument: leave out the shape or the alias");                                            \
   error(kSize,                                                                                    \
         "expected a size: a number, a name, _, ..., or an expression of them with "               \
         "+ - * / ( ) ceil_div(a, b) round_up(a, b) numel(...)");                                  \
@@ -47,7 +47,7 @@ namespace kernkit::schema::detail {
 namespace kernkit::schema {
 
 /// Reports an error in the shapes of a schema line with a static_assert, in whose message compilers
-/// print Position, the index of a character in the line, counted from 0.
+/// print Position, the index of a character in the schema line, counted from 0.
 template <ShapeError Error, int Position>
 struct ShapeDiagnostics {
   KERNKIT_SHAPE_ERRORS(KERNKIT_SHAPE_ASSERTION)

@@ -254,12 +254,12 @@ class LineJson {
 
 namespace kernkit::schema {
 
-/// Writes the line as a JSON object to `out`, without a terminating NUL, and returns the size of
-/// the JSON [bytes]. If `out` is null, only returns the size. `out` must have space for that size.
-/// `text` is the line from which `schema` and `shapes` were parsed, and `shapes` is null for a line
-/// without shapes and dtypes. Parameters and results may be incomplete after a parse error. The
-/// text is copied unchanged except for JSON's escapes in defaults. Throws nothing.
-/// docs/calling-convention.md documents the keys.
+/// Writes a schema line as a JSON object to `out`, without a terminating NUL, and returns the size
+/// of the JSON [bytes]. If `out` is null, only returns the size. `out` must have space for that
+/// size. `text` is the schema line from which `schema` and `shapes` were parsed, and `shapes` is
+/// null for a schema line without shapes and dtypes. Parameters and results may be incomplete after
+/// a parse error. The text is copied unchanged except for JSON's escapes in defaults. Throws
+/// nothing. docs/calling-convention.md documents the keys.
 constexpr size_t write_json(const char* text, const Signature& schema, const ShapeLine* shapes,
                             char* out) {
   detail::JsonText json(out);

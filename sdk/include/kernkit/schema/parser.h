@@ -218,7 +218,7 @@ class Parser : private SizeParser {
     return eat(')') || fail(ParseError::kSeparator);
   }
 
-  // Parses the results, such as (), Tensor or (Tensor, int). Each type may be followed by a name.
+  // Parses the results, such as (), Tensor or (Tensor, int). A name may follow each type.
   constexpr bool returns() {
     if (!eat('(')) return result();
     if (eat(')')) return true;
@@ -253,9 +253,9 @@ namespace kernkit::schema {
 /// result; throws nothing.
 constexpr ParsedLine parse_line(const char* text) { return detail::Parser(text).parse(); }
 
-/// Returns the parameters and results that parse_line() reads from a line, without the shapes.
-/// `text` has a terminating NUL; names and defaults in the result are positions in `text`. An error
-/// is in `error` and `position` of the result. Throws nothing.
+/// Returns the parameters and results that parse_line() reads from a schema line, without the
+/// shapes. `text` has a terminating NUL; names and defaults in the result are positions in `text`.
+/// An error is in `error` and `position` of the result. Throws nothing.
 constexpr Schema parse(const char* text) { return parse_line(text).schema; }
 
 }  // namespace kernkit::schema

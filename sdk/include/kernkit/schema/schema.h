@@ -46,7 +46,7 @@ inline constexpr TypeName kTypeNames[] = {
 struct Span {
   /// Position of the first character, counted from 0.
   int begin = 0;
-  /// Number of characters; 0 if the line does not contain the part.
+  /// Number of characters; 0 if the schema line does not contain the part.
   int size = 0;
 };
 
@@ -66,13 +66,13 @@ struct Param {
   int64_t default_int = 0;                          ///< value of a kBool (0 or 1) or kInt default
   double default_float = 0;                         ///< value of a kFloat default
   Span default_text;    ///< value of a kStr (without quotes) or kScalarType default
-  Span default_source;  ///< the default as written in the line; size 0 without a default
+  Span default_source;  ///< the default as written in the schema line; size 0 without a default
 };
 
 /// The error in a schema line. kernkit::detail::SchemaLine has the texts of the compile errors.
 enum class ParseError : uint8_t {
-  kNone,             ///< the line is valid
-  kOpenParenthesis,  ///< the line does not begin with '('
+  kNone,             ///< the schema line is valid
+  kOpenParenthesis,  ///< the schema line does not begin with '('
   kType,             ///< unknown name of a type
   kAlias,            ///< an invalid annotation, or an annotation of a type other than Tensor
   kList,             ///< a list with a length
@@ -93,8 +93,8 @@ inline constexpr int kMaxParams = 64;
 /// Largest number of results of an op.
 inline constexpr int kMaxReturns = 8;
 
-/// A parsed schema line without its shapes. The arrays have room for the longest line. If `error`
-/// is not kNone, the line was parsed up to `position`.
+/// A parsed schema line without its shapes. The arrays have room for the longest schema line. If
+/// `error` is not kNone, the schema line was parsed up to `position`.
 struct Schema {
   ParseError error = ParseError::kNone;  ///< the first error
   int position = 0;                      ///< position of the error, counted from 0
@@ -102,8 +102,8 @@ struct Schema {
   int num_params = 0;                    ///< number of parameters
   int num_required = 0;                  ///< number of parameters before the first default
   int num_returns = 0;                   ///< number of results
-  Param params[kMaxParams];              ///< in the order of the line
-  Param returns[kMaxReturns];            ///< in the order of the line
+  Param params[kMaxParams];              ///< in the order of the schema line
+  Param returns[kMaxReturns];            ///< in the order of the schema line
 };
 
 /// Non-owning view of the parameters and results of a Schema, without unused elements of its
@@ -112,8 +112,8 @@ struct Signature {
   int num_params;        ///< number of parameters
   int num_required;      ///< number of parameters before the first default
   int num_returns;       ///< number of results
-  const Param* params;   ///< num_params parameters, in the order of the line
-  const Param* returns;  ///< num_returns results, in the order of the line
+  const Param* params;   ///< num_params parameters, in the order of the schema line
+  const Param* returns;  ///< num_returns results, in the order of the schema line
 };
 
 }  // namespace kernkit::schema

@@ -8,8 +8,8 @@
 
 namespace kernkit::schema {
 
-/// The error in the shapes and dtypes of a line. ShapeDiagnostics has the texts of the compile
-/// errors.
+/// The error in the shapes and dtypes of a schema line. ShapeDiagnostics has the texts of the
+/// compile errors.
 enum class ShapeError : uint8_t {
   kNone,           ///< the shapes are valid
   kNoTensor,       ///< a shape or dtype of a value that is not a tensor
@@ -48,7 +48,7 @@ struct Node {
   int left = 0;                       ///< index of the left operand; kName: index of the name
   int right = 0;                      ///< index of the right operand
   int64_t number = 0;                 ///< value of kNumber
-  int position = 0;                   ///< position in the line, counted from 0
+  int position = 0;                   ///< position in the schema line, counted from 0
   uint8_t parentheses = 0;            ///< pairs of parentheses around the node, at most 255
 };
 
@@ -60,20 +60,20 @@ enum class SizeKind : uint8_t {
   kSum,     ///< any other expression
 };
 
-/// A size in a shape of the line.
+/// A size in a shape of a schema line.
 struct Size {
   SizeKind kind = SizeKind::kSum;  ///< form of the size
   bool is_caller_sized = false;    ///< k?: the caller of the functional form passes the size
-  bool is_each = false;            ///< each...: indices of the run are independent of each other
+  bool is_each = false;            ///< each...: the indices of "..." are independent
   int node = 0;                    ///< index of the expression's last node, for kScaled and kSum
   int name = 0;                    ///< kScaled: index of the name
   int64_t factor = 1;              ///< kScaled: positive multiplier of the name
-  Span text;                       ///< the size as written in the line
+  Span text;                       ///< the size as written in the schema line
 };
 
 /// The name of a size, and its source: an int parameter, or a size of a tensor.
 struct Name {
-  Span text;                     ///< the name as written in the line
+  Span text;                     ///< the name as written in the schema line
   bool is_parameter = false;     ///< the source is an int parameter with this name
   bool is_always_bound = false;  ///< bound in every call, so that outputs may use the name
   uint8_t order = 0;             ///< index in the order in which tensors bind names
@@ -84,7 +84,7 @@ struct Name {
 
 /// The shape and dtype of a parameter or a result.
 struct Value {
-  bool has_shape = false;  ///< the line has brackets after the name, which may be empty
+  bool has_shape = false;  ///< the schema line has brackets after the name, possibly empty
   int first = 0;           ///< index of the first size in ShapeLine::sizes
   int count = 0;           ///< number of sizes, "..." included
   int run = -1;            ///< index of "..." among the sizes, or -1
@@ -99,17 +99,17 @@ struct Value {
   constexpr int axis(int i) const { return run < 0 || i < run ? i : i - count; }
 };
 
-/// Largest number of names in the shapes of a line.
+/// Largest number of names in the shapes of a schema line.
 inline constexpr int kMaxNames = 32;
-/// Largest number of sizes in the shapes of a line.
+/// Largest number of sizes in the shapes of a schema line.
 inline constexpr int kMaxSizes = 128;
-/// Largest number of nodes in the expressions of a line.
+/// Largest number of nodes in the expressions of a schema line.
 inline constexpr int kMaxNodes = 256;
 /// Largest total number of parameters and results.
 inline constexpr int kMaxValues = kMaxParams + kMaxReturns;
 
-/// The shapes and dtypes of a parsed line. The arrays have room for the longest line. If `error` is
-/// not kNone, the line was parsed up to `position`.
+/// The shapes and dtypes of a parsed schema line. The arrays have room for the longest schema line.
+/// If `error` is not kNone, the schema line was parsed up to `position`.
 struct ShapeLine {
   ShapeError error = ShapeError::kNone;  ///< the first error
   int position = 0;                      ///< position of the error, counted from 0
@@ -120,7 +120,7 @@ struct ShapeLine {
   int run_of = -1;                       ///< tensor that determines "...", or -1
   int like = -1;             ///< tensor whose dtype and device are the default of outputs, or -1
   Name names[kMaxNames];     ///< in the order of first use
-  Size sizes[kMaxSizes];     ///< in the order of the line
+  Size sizes[kMaxSizes];     ///< in the order of the schema line
   Node nodes[kMaxNodes];     ///< operands precede the operation that uses them
   Value values[kMaxValues];  ///< parameters, then results
 
@@ -131,8 +131,9 @@ struct ShapeLine {
     }
     return run_of == v;
   }
-  /// Returns whether the line declares that the op computes the indices of "..." independently of
-  /// each other: every "..." of the line is "each...", and there is at least one. Throws nothing.
+  /// Returns whether the schema line declares that the op computes the indices of "..."
+  /// independently of each other: the line contains "each...", and no "..." without "each". Throws
+  /// nothing.
   constexpr bool is_each() const {
     bool any = false;
     for (int i = 0; i < num_sizes; ++i) {

@@ -25,18 +25,18 @@ using schema::Value;
 using schema::word_size;
 
 /// Checks the arguments of a call against the op's schema line. The checks are generated from the
-/// line at compile time.
+/// schema line at compile time.
 template <class Line>
 class Checks : private kernkit::detail::Op<Line> {
  public:
-  using kernkit::detail::Op<Line>::kSchema;  ///< the parsed line; nvcc rejects references to it
-  /// The shapes and dtypes of the line.
+  using kernkit::detail::Op<Line>::kSchema;  ///< the parsed schema line; nvcc rejects references
+  /// The shapes and dtypes of the schema line.
   static constexpr ShapeLine kLine = kernkit::detail::Op<Line>::kParsed.shapes;
 
-  /// Returns whether the arguments match the line in rank, sizes, dtype and device; None always
-  /// matches. Strides and elements are not read. `values` has one value for each parameter V, so
-  /// that a size bound by one tensor can be read from that tensor. Throws nothing for arguments
-  /// that the exported function has read.
+  /// Returns whether the arguments match the schema line in rank, sizes, dtype and device; None
+  /// always matches. Strides and elements are not read. `values` has one value for each parameter
+  /// V, so that a size bound by one tensor can be read from that tensor. Throws nothing for
+  /// arguments that the exported function has read.
   template <size_t... V>
   KERNKIT_ACCESSOR static bool fit(const CallValue* values, std::index_sequence<V...>) {
     return (has_rank<V>(values) && ...) && (has_sizes<V>(values) && ...) &&
@@ -69,9 +69,9 @@ class Checks : private kernkit::detail::Op<Line> {
     }
   }
 
-  /// Returns whether output v and the first input, which then binds the run, both have the shape
-  /// "..."; one comparison then covers sizes, dtype and device. has_rank() has already rejected an
-  /// empty list.
+  /// Returns whether output v and the first input both have the shape "..." and the output has the
+  /// dtype of the first input; one comparison then covers sizes, dtype and device. has_rank() has
+  /// already rejected an empty list.
   static constexpr bool is_like_first(size_t v) {
     return kSchema.params[v].is_only_written && kLine.values[v].is_all_run() &&
            kLine.values[v].dtype.size == 0 && kLine.like >= 0 &&
@@ -182,9 +182,9 @@ class Checks : private kernkit::detail::Op<Line> {
     return each_size<V>(values, std::make_integer_sequence<int, kLine.values[V].count>());
   }
 
-  /// Compares the dtype of each tensor of argument V with the line. An output with a shape must be
-  /// on the first input's device and, if the line has no dtype for the output, have the first
-  /// input's dtype.
+  /// Compares the dtype of each tensor of argument V with the schema line. An output with a shape
+  /// must be on the first input's device and, if the schema line has no dtype for the output, have
+  /// the first input's dtype.
   template <size_t V>
   KERNKIT_ACCESSOR static bool has_dtype(const CallValue* values) {
     constexpr bool kIsOutput = kSchema.params[V].is_only_written;

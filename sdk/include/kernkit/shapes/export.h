@@ -12,17 +12,17 @@
 namespace kernkit::shapes {
 
 /// Throws the error of throw_shape_error() for the arguments of a call, as plain() returns them:
-/// ValueError for a shape or a device, TypeError for a dtype. At least one argument must not match
-/// the line.
+/// ValueError for a shape or a device, TypeError for a dtype. Requires that at least one argument
+/// does not match the schema line.
 template <class Line, class... Plain>
 [[noreturn, gnu::cold, gnu::noinline]] KERNKIT_LOCAL void throw_mismatch(Plain... arguments) {
   const CallValue all[] = {call_value(arguments)..., {}};
   throw_shape_error(LineViewOf<Line, Checks<Line>>::line(), all);
 }
 
-/// Checks the arguments of a call, as plain() returns them, against the shapes of the line; reads
-/// no elements. Throws ValueError for a shape or a device that does not match the line, TypeError
-/// for a dtype.
+/// Checks the arguments of a call, as plain() returns them, against the shapes and dtypes of the
+/// schema line; reads no elements. Throws ValueError for a shape or a device that does not match,
+/// TypeError for a dtype.
 template <class Line, class... Plain>
 KERNKIT_ACCESSOR inline void check_call(Plain... arguments) {
   const CallValue all[] = {call_value(arguments)..., {}};
@@ -32,8 +32,8 @@ KERNKIT_ACCESSOR inline void check_call(Plain... arguments) {
 }
 
 /// Checks the results of a call that returned a tuple. Throws RuntimeError if a result with a shape
-/// in the line is not new memory (see check_new()). `arguments` are the arguments of the call, as
-/// plain() returns them.
+/// in the schema line is not new memory (see check_new()). `arguments` are the arguments of the
+/// call, as plain() returns them.
 template <class Line, class Tuple, class... Plain, size_t... I>
 [[gnu::noinline]] KERNKIT_LOCAL void check_tuple(const Tuple& results, std::index_sequence<I...>,
                                                  Plain... arguments) {
@@ -42,9 +42,9 @@ template <class Line, class Tuple, class... Plain, size_t... I>
   check_results<Line, Checks<Line>>(all, get<I>(results)...);
 }
 
-/// Checks the result of a call. Throws RuntimeError if a result with a shape in the line is not new
-/// memory (see check_new()). `arguments` are the arguments of the call, as plain() returns them. A
-/// result that is neither a tensor nor a tuple needs no check.
+/// Checks the result of a call. Throws RuntimeError if a result with a shape in the schema line is
+/// not new memory (see check_new()). `arguments` are the arguments of the call, as plain() returns
+/// them. A result that is neither a tensor nor a tuple needs no check.
 template <class Line, class R, class... Plain>
 KERNKIT_ACCESSOR inline void check_result(const R& result, Plain... arguments) {
   if constexpr (std::is_same_v<R, Tensor>) {

@@ -14,7 +14,7 @@ using schema::Value;
 
 /// The parts of a schema::Schema and a ShapeLine that are in use.
 struct LineView {
-  const char* text;          ///< the line as written, with a terminating NUL
+  const char* text;          ///< the schema line as written, with a terminating NUL
   schema::Signature schema;  ///< parameters and results
   const Name* names;         ///< names of sizes, num_names elements
   const Size* sizes;         ///< all sizes, which Value::first indexes
@@ -25,14 +25,15 @@ struct LineView {
   int like;                  ///< parameter whose dtype and device are the default of outputs, or -1
 };
 
-/// The LineView of an op's line, and the arrays to which it refers. `Checks` is the Checks<Line> of
-/// check.h. The code writes Checks::kLine in full, because nvcc rejects a reference to kLine.
+/// The LineView of an op's schema line, and the arrays to which the LineView refers. `Checks` is
+/// the Checks<Line> of check.h. The code writes Checks::kLine in full, because nvcc rejects a
+/// reference to kLine.
 template <class Line, class Checks>
 struct LineViewOf {
   /// The first N elements of an array of T.
   template <class T, size_t N>
   using First = kernkit::detail::First<T, N>;
-  /// The names of sizes in the line.
+  /// The names of sizes in the schema line.
   static constexpr First<Name, Checks::kLine.num_names> kNames{Checks::kLine.names};
   /// The sizes of all shapes. The sizes of parameters precede the sizes of results.
   static constexpr First<Size, Checks::kLine.num_sizes> kSizes{Checks::kLine.sizes};

@@ -30,17 +30,17 @@ const Tensor* tensor_of(const T&) {
   return nullptr;
 }
 
-/// Throws RuntimeError if a result with a shape in the line shares memory with an argument or with
-/// another result, or has more than one owner because the op keeps it. Memory is shared if
+/// Throws RuntimeError if a result with a shape in the schema line shares memory with an argument
+/// or with another result, or has more than one owner because the op keeps it. Memory is shared if
 /// overlaps() returns true; no elements are read. Throws ValueError for a tensor whose elements
-/// cannot be counted. `text` is the line. `results` and `tensors` have one element for each result
-/// (a null tensor is not checked), and `values` has one value for each parameter.
+/// cannot be counted. `text` is the schema line. `results` and `tensors` have one element for each
+/// result (a null tensor is not checked), and `values` has one value for each parameter.
 void check_new(const schema::Signature& schema, const char* text, const Value* results,
                const Tensor* const* tensors, const CallValue* values);
 
-/// Checks the results of a call. Throws RuntimeError if a result with a shape in the line is not
-/// new memory, as check_new() does. `values` has one value for each parameter of the call.
-/// `result...` are the results of the call, in the order of the line.
+/// Checks the results of a call. Throws RuntimeError if a result with a shape in the schema line is
+/// not new memory, as check_new() does. `values` has one value for each parameter of the call.
+/// `result...` are the results of the call, in the order of the schema line.
 template <class Line, class Checks, class... Result>
 KERNKIT_LOCAL void check_results(const CallValue* values, const Result&... result) {
   constexpr int kParams = Checks::kSchema.num_params;

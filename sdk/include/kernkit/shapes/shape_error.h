@@ -7,11 +7,11 @@
 
 namespace kernkit::shapes {
 
-/// Throws an Error that names the first argument that does not match the line: ValueError for a
-/// shape or a device, TypeError for a dtype. Inputs are compared before tensors that are only
-/// written. `values` has one value for each parameter, and at least one argument must not match.
-/// The function repeats the comparison, so that a call that passes its checks spends no time on
-/// messages.
+/// Throws an Error that names the first argument that does not match the schema line: ValueError
+/// for a shape or a device, TypeError for a dtype. Inputs are compared before tensors that are only
+/// written. `values` has one value for each parameter. Requires that at least one argument does not
+/// match. The function repeats the comparison, so that a call that passes its checks spends no time
+/// on messages.
 [[noreturn, gnu::cold]] void throw_shape_error(const LineView& line, const CallValue* values);
 
 }  // namespace kernkit::shapes

@@ -12,7 +12,7 @@
 
 namespace kernkit::shapes {
 
-/// The mismatch between XLA's call and the line.
+/// The mismatch between XLA's call and the op's schema line.
 enum class XlaFault : uint8_t {
   kLine,
   kAttributes,

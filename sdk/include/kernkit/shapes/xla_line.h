@@ -14,11 +14,11 @@ inline constexpr char kPresenceForXla[] = "?given";
 /// The operands, results and attributes that XLA passes to an op. Operands are the tensors that the
 /// op reads; results are the tensors that the op writes, followed by the tensors that it returns;
 /// attributes are the other parameters, sorted by name. Operands and results are in the order of
-/// the line, without tensors that are None. A tensor that is read and written is an operand and a
-/// result, which share a buffer.
+/// the schema line, without tensors that are None. A tensor that is read and written is an operand
+/// and a result, which share a buffer.
 template <class Line>
 struct XlaLine {
-  /// The parsed line of the op.
+  /// The parsed schema line of the op.
   using Op = kernkit::detail::Op<Line>;
   static constexpr int kCount = Op::kSchema.num_params;  ///< number of parameters
 
@@ -28,7 +28,7 @@ struct XlaLine {
   int num_attributes = 0;              ///< number of attributes, kPresenceForXla included
   int num_texts = 0;                   ///< number of str, ScalarType and Device parameters
   bool has_presence = false;  ///< whether the op has optional parameters and kPresenceForXla
-  bool is_possible = true;    ///< false if a parameter is a list or a result is no tensor
+  bool is_possible = true;    ///< false if a parameter is a list or a result is not a tensor
 
   /// Computes the members from the op's schema line, at compile time. Throws nothing.
   constexpr XlaLine() {

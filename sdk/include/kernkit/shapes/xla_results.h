@@ -46,7 +46,7 @@ struct XlaGpuMemory {
 /// Throws RuntimeError, because a library without CUDA cannot copy memory of a GPU.
 [[gnu::cold]] inline void copy_on_gpu(TensorView, TensorView from) {
   KERNKIT_THROW(RuntimeError) << "returns " << from
-                              << ", but the library was built without CUDA, and does not copy it";
+                              << ", which a library that was built without CUDA cannot copy";
 }
 #endif
 
@@ -54,7 +54,7 @@ struct XlaGpuMemory {
 /// an error. A copy on the CPU is complete on return; a copy on a GPU is ordered by XLA's stream.
 /// *returned is None afterwards. Throws RuntimeError for a tensor that is not contiguous or that
 /// differs in shape, dtype or device from XLA's buffer, which was allocated for the result in the
-/// line, and if CUDA fails.
+/// schema line, and if CUDA fails.
 KERNKIT_LOCAL inline void copy_to_xla(KernkitAny* returned, const DLTensor* buffers,
                                       int32_t count) {
   const kernkit::detail::ObjectRef reference =

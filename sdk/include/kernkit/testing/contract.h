@@ -47,10 +47,11 @@ inline Exemption cuda_only() { return {Exemption::kCudaOnly, "", ""}; }
 /// other rows, and in every run. Throws nothing.
 inline Exemption by_row() { return {Exemption::kByRow, "", ""}; }
 
-/// Gives the schema line of an op that was exported without a line: `with_schema("(Tensor(a!) y,
-/// Tensor x) -> ()")`. The line marks the outputs. All tests of the op fail if the line's types do
-/// not match the C++ parameters, if the line has defaults, or if the op has a line of its own. The
-/// op's errors may name an argument as in the line or by number ("argument 1"). Throws nothing.
+/// States the schema line of an op that was exported without a schema line:
+/// `with_schema("(Tensor(a!) y, Tensor x) -> ()")`. `line` marks the outputs. All tests of the op
+/// fail if the types in `line` do not match the C++ parameters, if `line` has defaults, or if the
+/// op was exported with a schema line. The op's errors may name an argument as in `line` or by
+/// number ("argument 1"). Throws nothing.
 inline Exemption with_schema(std::string line) {
   return {Exemption::kWithSchema, "", std::move(line)};
 }
@@ -88,7 +89,7 @@ class Item {
 
 /// Registers a GoogleTest test for each rule, named after the rule, in the suite `Contract/<op>`,
 /// or `Contract/<op>/<k>` for the k-th example of the op, k >= 2. `function` and `metadata` are the
-/// op's symbols `__tvm_ffi_<op>` and `__tvm_ffi__metadata_<op>`, whose library stays loaded;
+/// op's symbols `__tvm_ffi_<op>` and `__tvm_ffi__metadata_<op>`, whose library must stay loaded;
 /// `items` returns the arguments and exemptions, and is called by each test. Failures are reported
 /// at `file` and `line`; `op` and `file` must outlive the tests. Returns true. Call the function
 /// before RUN_ALL_TESTS(), in one thread at a time. Throws only std::bad_alloc.
@@ -145,7 +146,8 @@ KERNKIT_CONTRACT_INLINE bool register_tests(const char* op, KernkitFunction func
 #else
 #define KERNKIT_TEST_CONTRACT(op, ...) static_assert(true, "");
 #endif
-/// The name of the variable that registers the tests of `line`. For KERNKIT_TEST_CONTRACT only.
+/// The name of the variable that registers the tests of source line `line`. For
+/// KERNKIT_TEST_CONTRACT only.
 #define KERNKIT_CONTRACT_NAME(line) KERNKIT_CONTRACT_NAME_OF(line)
 /// Joins the expanded `line` to the name of KERNKIT_CONTRACT_NAME.
 #define KERNKIT_CONTRACT_NAME_OF(line) kernkit_contract_##line

@@ -15,15 +15,16 @@
 namespace kernkit::testing {
 
 /// A contiguous tensor of elements T that owns its memory on a CUDA device, in the simulator or on
-/// a GPU. T has a dtype and is trivially copyable. Use an object in one thread at a time.
+/// a GPU. T must have a dtype and be trivially copyable. Use an object in one thread at a time.
 template <class T>
 class CudaTensor {
  public:
   /// Allocates a tensor of this shape [elements] on cuda:`device` by cudaMalloc(), with
   /// uninitialised elements and null strides (row-major); an empty tensor has null data, and an
-  /// empty shape one element. The sizes are not negative, and their product in bytes is at most
-  /// 2^63 - 1; neither is checked. Leaves the current device unchanged. Throws RuntimeError if the
-  /// device does not exist, has no memory left, or CUDA reports another error, and std::bad_alloc.
+  /// empty shape one element. Requires, without a check, that the sizes are not negative and that
+  /// the elements take at most 2^63 - 1 bytes. Leaves the current device unchanged. Throws
+  /// RuntimeError if the device does not exist, has no memory left, or CUDA reports another error,
+  /// and std::bad_alloc.
   explicit CudaTensor(std::vector<int64_t> shape, int device = 0) : shape_(std::move(shape)) {
     int64_t size = 1;
     for (const int64_t extent : shape_) size *= extent;

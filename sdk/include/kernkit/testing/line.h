@@ -20,15 +20,15 @@ namespace kernkit::testing::contract {
 
 namespace kernkit::testing::contract {
 
-/// The tensor results that have a name in an op's schema line, and a line in which these results
-/// are the first parameters.
+/// The tensor results that have a name in an op's schema line, and a schema line in which these
+/// results are the first parameters.
 struct NamedResults {
   std::vector<size_t> which;  ///< indices of the named results among the results
   /// "(Tensor(out!) y[n], Tensor x[n]) -> ()" for "(Tensor x[n]) -> Tensor y[n]".
   std::string line = "(";
 
-  /// Reads the results of the op's schema line, which has no error. `callee` is not used
-  /// afterwards. Throws only std::bad_alloc.
+  /// Reads the results of the op's schema line. Requires that the schema line has no error.
+  /// `callee` is not used afterwards. Throws only std::bad_alloc.
   explicit NamedResults(const Callee& callee) {
     const std::string& text = callee.schema_text();
     for (int i = 0; i < callee.schema().num_returns; ++i) {
@@ -82,8 +82,8 @@ inline const DLTensor* result_of(const Outcome& outcome, size_t i) {
 
 /// Compares the op's results with its schema line. Returns "", or a clause on the first named
 /// result that is not a tensor or has another shape, dtype or device: "y: shape [3, 4] does not
-/// match ...". contract.problem() is "", and `outcome` is the outcome of a call.run() that the op
-/// accepted. Throws only std::bad_alloc.
+/// match ...". Requires that contract.problem() is "" and that `outcome` is the outcome of a
+/// call.run() that the op accepted. Throws only std::bad_alloc.
 inline std::string other_results(const Contract& contract, Call& call, const Outcome& outcome) {
   const NamedResults results(contract.callee());
   if (results.which.empty()) return "";
@@ -111,7 +111,8 @@ inline std::string other_results(const Contract& contract, Call& call, const Out
       }
     }
   }
-  // Collects the tensors, and the first tensor of each list, for the comparison with the line.
+  // Collects the tensors, and the first tensor of each list, for the comparison with the schema
+  // line.
   for (const size_t i : contract.tensors()) {
     const Argument& argument = call.arguments[i];
     shapes::CallValue& call_value = values[results.which.size() + contract.parameter_of(i)];
@@ -132,8 +133,8 @@ inline std::string other_results(const Contract& contract, Call& call, const Out
 }
 
 /// Rule Results: checks on each target that the results of the example have the shape, dtype and
-/// device of the line. Adds each call, and its violation if there is one, to *verdict. Throws the
-/// errors of Call::run().
+/// device of the schema line. Adds each call, and its violation if there is one, to *verdict.
+/// Throws the errors of Call::run().
 inline void results_match_the_line(const Contract& contract, Verdict* verdict) {
   for (const MakeTarget make_target : targets_of(contract)) {
     const std::unique_ptr<Target> target = make_target();
@@ -227,11 +228,11 @@ inline std::string batch_differs(const Contract& contract, Target& target) {
   return "";
 }
 
-/// Rule ItemsAreComputedAlone: checks on each target what `each...` in the line declares, that one
-/// call with a batch gives the results of a call for each item (see batch_differs()). Checks
-/// nothing if the line has an error or no `each...`, or if the shape of a tensor in the line does
-/// not begin with `...`. Adds one observation for each target, and its violation if there is one,
-/// to *verdict. Throws the errors of Call::run().
+/// Rule ItemsAreComputedAlone: checks on each target what `each...` in the schema line declares:
+/// one call with a batch gives the results of a call for each item (see batch_differs()). Checks
+/// nothing if the schema line has an error or no `each...`, or if the shape of a tensor in the
+/// schema line does not begin with `...`. Adds one observation for each target, and its violation
+/// if there is one, to *verdict. Throws the errors of Call::run().
 inline void items_are_computed_alone(const Contract& contract, Verdict* verdict) {
   const schema::Schema& schema = contract.callee().schema();
   const schema::ShapeLine line = schema::parse_line(contract.callee().schema_text().c_str()).shapes;
@@ -286,8 +287,9 @@ inline std::string line_failure(const Contract& contract) {
 
 /// Defines the test `<op>` in the suite Line, with the arguments and exemptions of
 /// KERNKIT_TEST_CONTRACT. An op that reads an output marked (out!), or whose results do not match
-/// its line, gives a framework's compiler wrong values; no other test detects this. cpu_only() and
-/// cuda_only() may be written without a namespace. The program links the op's symbols.
+/// its schema line, gives a framework's compiler wrong values; no other test detects this.
+/// cpu_only() and cuda_only() may be written without a namespace. The program links the op's
+/// symbols.
 #define KERNKIT_TEST_LINE(op, ...)                                                         \
   extern "C" int __tvm_ffi_##op(void*, const KernkitAny*, int32_t, KernkitAny*);           \
   extern "C" int __tvm_ffi__metadata_##op(void*, const KernkitAny*, int32_t, KernkitAny*); \

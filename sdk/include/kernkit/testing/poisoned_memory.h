@@ -28,8 +28,9 @@ namespace kernkit::testing {
 /// Makes AddressSanitizer report accesses to `size` bytes at `memory`; without AddressSanitizer, or
 /// for 0 bytes, does nothing. AddressSanitizer records how many bytes are accessible from the start
 /// of each 8 bytes (sanitizer/asan_interface.h): if the range ends between two multiples of 8 and
-/// the next byte is accessible, the last bytes of the range, up to 7, stay accessible. The range is
-/// in memory of the caller, which unpoisons the range before freeing it. Throws nothing.
+/// the next byte is accessible, the last bytes of the range, up to 7, stay accessible. Requires
+/// that the caller owns the range, and unpoisons the range before freeing the memory. Throws
+/// nothing.
 inline void poison_memory([[maybe_unused]] const void* memory, [[maybe_unused]] size_t size) {
 #if defined(KERNKIT_ASAN)
   __asan_poison_memory_region(memory, size);

@@ -46,7 +46,8 @@ KERNKIT_CONTRACT_INLINE bool register_recording(const char* source, int line, st
 #else
 #define KERNKIT_TEST_RECORDING(...) static_assert(true, "");
 #endif
-/// The name of the variable that registers the test of `line`. For KERNKIT_TEST_RECORDING only.
+/// The name of the variable that registers the test of source line `line`. For
+/// KERNKIT_TEST_RECORDING only.
 #define KERNKIT_RECORDING_NAME(line) KERNKIT_RECORDING_NAME_OF(line)
 /// Joins the expanded `line` to the name of KERNKIT_RECORDING_NAME.
 #define KERNKIT_RECORDING_NAME_OF(line) kernkit_recording_##line

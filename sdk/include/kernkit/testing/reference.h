@@ -45,15 +45,16 @@ struct FloatFormat<float> {
 /// different sizes do not compile. Throws nothing.
 template <class To, class From>
 To copy_bits(From from) {
-  static_assert(sizeof(To) == sizeof(From), "copy_bits needs types of one size");
+  static_assert(sizeof(To) == sizeof(From), "copy_bits requires two types of the same size");
   To to;
   std::memcpy(&to, &from, sizeof(to));
   return to;
 }
 
-/// Returns the exact value of a bit pattern of T, which has a FloatFormat (IEEE 754-2019, 3.4). The
-/// sign bit of the pattern and bits above it are 0. The pattern of infinity gives the number that
-/// would follow the largest number, and patterns of NaN give larger numbers. Throws nothing.
+/// Returns the exact value of a bit pattern of T, which has a FloatFormat (IEEE 754-2019, 3.4).
+/// Requires that the sign bit of the pattern and all higher bits are 0. The pattern of infinity
+/// gives the number that would follow the largest number, and patterns of NaN give larger numbers.
+/// Throws nothing.
 template <class T>
 double decode_magnitude(uint32_t pattern) {
   using F = FloatFormat<T>;

@@ -34,18 +34,18 @@ struct TestMemory {
 inline constexpr TestMemory kHostMemory{[](size_t bytes) { return std::aligned_alloc(64, bytes); },
                                         std::free};
 
-/// A contiguous tensor on the CPU that owns its elements of type T, which is trivially copyable.
-/// The first element is Placement::first elements after a multiple of 64 bytes. At least 64 bytes
-/// before and 64 bytes after the elements are poisoned (poisoned_memory.h) and hold a pattern;
-/// intact() returns whether the pattern is unchanged. Use an object in one thread at a time.
+/// A contiguous tensor on the CPU that owns its elements. T must be trivially copyable. The first
+/// element is Placement::first elements after a multiple of 64 bytes. At least 64 bytes before and
+/// 64 bytes after the elements are poisoned (poisoned_memory.h) and hold a pattern; intact()
+/// returns whether the pattern is unchanged. Use an object in one thread at a time.
 template <class T>
 class HostTensor {
  public:
   /// Allocates a tensor of this shape [elements] from `allocator`, of which a copy is kept, and
-  /// sets each element to `fill`. An empty shape has one element, and a size of 0 none. Sizes and
-  /// `placement.first` are not negative, and the memory has at most 2^63 - 1 bytes; neither is
-  /// checked. T has a dtype. Throws std::bad_alloc if no memory is left, and the exceptions of
-  /// `allocator.allocate`.
+  /// sets each element to `fill`. An empty shape has one element, and a size of 0 none. Requires,
+  /// without a check, that the sizes and `placement.first` are not negative and that the memory has
+  /// at most 2^63 - 1 bytes. T must have a dtype. Throws std::bad_alloc if no memory is left, and
+  /// the exceptions of `allocator.allocate`.
   explicit HostTensor(std::vector<int64_t> shape, Placement placement = {}, T fill = T(),
                       const TestMemory& allocator = kHostMemory)
       : shape_(std::move(shape)), placement_(placement), allocator_(allocator) {

@@ -20,8 +20,8 @@ using TestDevice = Backend;
 template <class T>
 struct TestTensor : HostTensor<T> {
   /// Allocates a tensor of this shape [elements] from Backend::memory() and sets each element to
-  /// `fill`. Sizes and `placement.first` are not negative. Throws std::bad_alloc if no CPU memory
-  /// is left, RuntimeError if CUDA fails.
+  /// `fill`. Requires that the sizes and `placement.first` are not negative. Throws std::bad_alloc
+  /// if no CPU memory is left, RuntimeError if CUDA fails.
   explicit TestTensor(std::vector<int64_t> shape, Placement placement = {}, T fill = T())
       : HostTensor<T>(std::move(shape), placement, fill, Backend::memory()) {
     this->dl()->device = Backend::kDevice;

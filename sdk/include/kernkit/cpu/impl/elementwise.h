@@ -27,7 +27,7 @@ struct Work {
 };
 
 // Computes a loop of fewer elements than a block, in a temporary block. The rest of the block is
-// filled with copies of the elements, so that the op gets only values of the arrays.
+// filled with copies of the elements, so that the op is applied only to values of the arrays.
 KERNKIT_COLD void run_part(const Work& work) {
   alignas(64) unsigned char blocks[kMaxInputs + 1][kBlock * kMaxSize];
   const void* in[kMaxInputs];

@@ -89,8 +89,8 @@ KERNKIT_COLD Processor this_processor() noexcept {
 //     output of arrays in the caches: 1.1 for 16-bit floats, 1.0 for other types.
 //   AMD, family 25, model 17 (third-level cache 32 MiB): non-temporal stores: 1.5 to 1.7 from
 //     32 MiB on. Prefetching the output: 0.7 to 0.85, even for arrays in the caches.
-// A processor that is not listed takes the hints of its vendor's latest processor in this list:
-// with non-temporal stores, a copy moves two thirds of the bytes on every processor.
+// A processor that is not listed uses the hints of its vendor's latest processor in this list: with
+// non-temporal stores, a copy moves two thirds of the bytes on every processor.
 KERNKIT_COLD MemoryHints memory_hints_of(const Processor& processor) noexcept {
   constexpr unsigned kAny = ~0u;
   constexpr unsigned kPrefetchBoth = kPrefetchInputs | kPrefetchOutput;

@@ -42,7 +42,7 @@ struct Job {
 // no helper threads and creates its own pool.
 struct Pool {
   pid_t process;
-  int callers = 0;  // atomic: number of threads in a loop; only the first thread gets helpers
+  int callers = 0;  // atomic: number of threads in a loop; helpers join the first thread only
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;       // protects the members below
   pthread_cond_t job_added = PTHREAD_COND_INITIALIZER;     // signalled for a new job
   pthread_cond_t helpers_done = PTHREAD_COND_INITIALIZER;  // signalled when the last helper leaves
@@ -134,7 +134,8 @@ KERNKIT_COLD void* help(void* pool_of_all) noexcept {
   }
 }
 
-// Creates helper threads until the pool has `num_helpers`. The caller holds the pool's mutex.
+// Creates helper threads until the pool has `num_helpers`. Requires that the caller holds the
+// pool's mutex.
 KERNKIT_COLD void make_helpers(Pool& pool, int num_helpers) noexcept {
   if (pool.helpers >= num_helpers) return;
   if (!keep_library()) pool.helpers = kMaxThreads;

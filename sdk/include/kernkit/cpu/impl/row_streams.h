@@ -6,8 +6,8 @@
 
 namespace kernkit::cpu::detail {
 
-/// Ends the first row: chooses the results that take non-temporal stores, or no result if the body
-/// reads or writes more rows than are recorded.
+/// Ends the first row: chooses the results that are written by non-temporal stores, or no result if
+/// the body reads or writes more rows than are recorded.
 __attribute__((noinline)) KERNKIT_COLD void RowStreams::end_learning(unsigned maps,
                                                                      unsigned reads) noexcept {
   learning_ = false;

@@ -113,7 +113,7 @@ inline Module Module::load(const std::string& path) {
   // The loader searches its directories for a name without '/'.
   KERNKIT_CHECK(path.find('/') == std::string::npos || access(path.c_str(), F_OK) == 0,
                 RuntimeError)
-      << "Module::load(): there is no file " << path;
+      << "Module::load(): the file " << path << " does not exist";
   // RTLD_NODELETE: the library is never unmapped, because the destructors of its results are code
   // of the library.
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);

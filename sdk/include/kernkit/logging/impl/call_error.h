@@ -9,7 +9,7 @@
 namespace kernkit::logging {
 
 /// Appends the error of a failed call to `out`. The error also stays in the host's error slot, from
-/// which the op's caller takes the error.
+/// which the op's caller reads the error.
 inline void append_error(Message& out) {
   auto* take = host_api::error_move_from_raised.get();
   auto* set = host_api::error_set_raised.get();

@@ -37,7 +37,7 @@ class TraceDecoder {
       case 'S': {
         uint8_t size = 0;
         if (!take(&size) || size > left()) return false;
-        const size_t original = size_t{size} + (type == 'S');  // 'S' marks a text that was cut
+        const size_t original = size_t{size} + (type == 'S');  // 'S' marks a truncated text
         append_quoted(out, reinterpret_cast<const char*>(at_), original, size);
         at_ += size;
         return true;

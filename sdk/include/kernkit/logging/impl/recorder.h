@@ -50,8 +50,8 @@ struct RecordSettings {
         report(Cause::kSettings,
                Message().stream()
                    << "KERNKIT_RECORD_LIMIT: \"" << value
-                   << "\" is not supported; supported: the MiB of a call and of all calls, as "
-                      "in 256,4096; "
+                   << "\" is not supported; supported: limits in MiB for a call and for all calls, "
+                      "as in 256,4096; "
                    << kEffect);
         return result;
       }
@@ -237,8 +237,9 @@ class Recorder {
                static_cast<int>(getpid()), number);
       const Message temporary = temporary_name(*recording);
       if (mkdirat(folder_, temporary.c_str(), 0700) == 0) {
-        // Another library of the process may have used this number already. The name is compared
-        // while this call owns the temporary folder, without which no library creates the name.
+        // Another library of the process may already have used this number. The check is free of
+        // races: a library creates the final name only while it owns the temporary folder of this
+        // name.
         if (faccessat(folder_, recording->name, F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
           (void)unlinkat(folder_, temporary.c_str(), AT_REMOVEDIR);
           continue;

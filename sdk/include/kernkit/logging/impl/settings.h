@@ -57,7 +57,7 @@ class Selection {
   const char* patterns_;
 };
 
-/// Returns the index in `choices` that equals the first part of a comma-separated list. For an
+/// Returns the index of the choice that equals the first part of a comma-separated list. For an
 /// unsupported text, prints a message and returns -1.
 template <size_t N>
 int read_choice(const char* name, const char* value, const char* const (&choices)[N],

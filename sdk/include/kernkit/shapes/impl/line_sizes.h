@@ -34,7 +34,7 @@ class KERNKIT_LOCAL LineSizes {
     return x != nullptr && has_rank(name.value, x);
   }
   /// Returns whether the call has the tensor that determines "...", and the tensor's rank matches
-  /// its shape in the line.
+  /// its shape in the schema line.
   [[gnu::cold]] bool has_run_tensor() const {
     const DLTensor* x = line_.run_of < 0 ? nullptr : values_[line_.run_of].tensor;
     return x != nullptr && has_rank(line_.run_of, x);

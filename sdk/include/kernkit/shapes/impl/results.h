@@ -10,7 +10,7 @@ namespace kernkit::shapes {
 
 namespace detail {
 
-/// Appends the name that a parameter or a result has in the line.
+/// Appends the name that the schema line gives to a parameter or a result.
 KERNKIT_COLD Message& write_name(Message& out, const char* text, const schema::Param& value) {
   for (int i = 0; i < value.name.size; ++i) {
     const char c[] = {text[value.name.begin + i], '\0'};

@@ -17,10 +17,10 @@ using schema::word_size;
 
 namespace detail {
 
-/// Compares a call with its line and writes a message about the mismatch. For each rule, one member
-/// function writes the message and returns the kind of the error, or null if the call meets the
-/// rule. The member functions do not throw, because an exception takes time in every stack frame
-/// that it leaves.
+/// Compares a call with the op's schema line and writes a message about the first mismatch. For
+/// each rule, one member function writes the message and returns the kind of the error, or null if
+/// the call meets the rule. The member functions do not throw, because an exception takes time in
+/// every stack frame that it leaves.
 class KERNKIT_LOCAL ShapeMismatch : private LineSizes {
  public:
   ShapeMismatch(const LineView& line, const CallValue* values, Message* text)

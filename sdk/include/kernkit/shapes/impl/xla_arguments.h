@@ -13,7 +13,7 @@ namespace kernkit::shapes {
   Message text;
   switch (fault) {
     case XlaFault::kLine:
-      text << "has no XLA handler: XLA passes no lists and accepts only tensors as results";
+      text << "has no XLA handler: XLA supports no list parameters, and only tensors as results";
       break;
     case XlaFault::kAttributes: text << "XLA passes " << got << " attributes"; break;
     case XlaFault::kOperands: text << "XLA passes " << got << " operands"; break;

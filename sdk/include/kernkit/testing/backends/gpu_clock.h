@@ -61,9 +61,9 @@ class GpuClock {
   /// Returns the times on the GPU of `count` >= 0 calls of launch(stream()) [seconds], in order.
   /// `launch` enqueues its work in the stream without waiting. Before each call the stream
   /// overwrites the memory, so that the second-level cache holds no data of the call; a time
-  /// includes the host's time of `launch` only where that exceeds the time of the overwriting. The
-  /// host waits once, after all calls. Throws RuntimeError if CUDA fails, std::length_error for a
-  /// negative count, std::bad_alloc, and the exceptions of `launch`.
+  /// includes the time that `launch` takes on the host only if that time exceeds the time of the
+  /// overwriting. The host waits once, after all calls. Throws RuntimeError if CUDA fails,
+  /// std::length_error for a negative count, std::bad_alloc, and the exceptions of `launch`.
   template <class Launch>
   std::vector<double> cold_seconds(int count, const Launch& launch) const {
     const std::vector<GpuEvent> starts(static_cast<size_t>(count)), ends(starts.size());

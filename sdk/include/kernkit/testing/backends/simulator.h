@@ -58,13 +58,13 @@ class Simulator {
     explicit Runtime(int devices)
         : CudaRuntime(std::vector<simulator::CudaDevice>(static_cast<size_t>(devices))) {}
     /// Makes an access of a kernel to `bytes` bytes at `memory` a fault, from the stream's next
-    /// work on. `memory` is in an allocation of the runtime; other memory is ignored. See
+    /// work on. Ignores memory that is not in an allocation of the runtime. See
     /// kernkit_close_to_kernels(). Does not wait. Throws only std::bad_alloc.
     static void close(const void* memory, size_t bytes, cudaStream_t stream) {
       kernkit_close_to_kernels(memory, bytes, stream);
     }
-    /// Undoes every close() of the allocation around `memory`, from the stream's next work on. See
-    /// kernkit_open_to_kernels(). Does not wait. Throws only std::bad_alloc.
+    /// Undoes every close() of the allocation that contains `memory`, from the stream's next work
+    /// on. See kernkit_open_to_kernels(). Does not wait. Throws only std::bad_alloc.
     static void open(const void* memory, cudaStream_t stream) {
       kernkit_open_to_kernels(memory, stream);
     }

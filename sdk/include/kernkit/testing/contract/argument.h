@@ -11,8 +11,9 @@
 namespace kernkit::testing::contract {
 
 /// An argument of the example, which a rule may change before the call. Strides, `first` and
-/// `shift` count elements. Functions throw nothing, except std::bad_alloc by those that return a
-/// vector; they read `dtype`, which has at least one bit, `shape` and `strides`.
+/// `shift` count elements. Functions that return a vector throw only std::bad_alloc; other
+/// functions throw nothing. Functions read `dtype`, `shape` and `strides`, and require a dtype of
+/// at least one bit.
 struct Argument {
   Any value;                ///< value, unless the argument is a tensor or a list
   bool is_tensor = false;   ///< whether the argument is a tensor, described by the members below
@@ -32,14 +33,14 @@ struct Argument {
   int64_t shift = 0;           ///< distance from the first element of argument `shares` [elements]
   std::vector<double> values;  ///< values of the elements, repeated
   std::optional<Elements> contents;  ///< contents, if given instead of `values`
-  /// Device in the DLTensor, if the test claims another device than the memory's.
+  /// Device in the DLTensor, if it differs from the device of the memory.
   std::optional<DLDevice> claimed_device;
-  /// Sizes in the DLTensor, if the test claims other sizes than `shape`.
+  /// Sizes in the DLTensor, if they differ from `shape`.
   std::optional<std::vector<int64_t>> claimed_shape;
   bool claims_null = false;  ///< whether DLTensor::data is NULL
 
-  /// Returns the number of elements: the product of the sizes, 1 for rank 0. Sizes are not negative
-  /// and the product fits int64_t; neither is checked.
+  /// Returns the number of elements: the product of the sizes, 1 for rank 0. Requires, without a
+  /// check, that no size is negative and that the product fits int64_t.
   int64_t numel() const {
     int64_t n = 1;
     for (const int64_t size : shape) n *= size;
@@ -56,9 +57,9 @@ struct Argument {
   /// or a byte if an element does not take whole bytes.
   int64_t unit() const { return is_multiple_of_byte(dtype) ? dtype_bits(dtype) / 8 : 1; }
   /// Returns the offset of each unit (see unit()) from the first unit [bytes], in row-major order
-  /// of the elements, by `strides` or, if these are empty, row_major(). `strides` has one entry for
-  /// each dimension. Empty for an empty tensor. Elements that do not take whole bytes are packed,
-  /// and `strides` is ignored.
+  /// of the elements, by `strides` or, if these are empty, row_major(). Requires that `strides`,
+  /// unless empty, has one entry for each dimension. The result is empty for an empty tensor.
+  /// Elements that do not take whole bytes are packed, and `strides` is ignored.
   std::vector<int64_t> offsets() const {
     std::vector<int64_t> all;
     const auto n = static_cast<int64_t>(bytes_of(dtype, numel())) / unit();

@@ -27,9 +27,9 @@ inline Variations wrong_counts(const Contract& contract, const Target&) {
   return all;
 }
 
-/// Returns a change of a call that replaces argument i, counted from 0, by `value`, which is not a
-/// tensor and which the change owns. The call has the argument; i is not checked. Throws only
-/// std::bad_alloc.
+/// Returns a change of a call that replaces argument i, counted from 0, by `value`, which the
+/// change owns. Requires, without a check, that `value` is not a tensor and that the call has
+/// argument i. Throws only std::bad_alloc.
 inline std::function<void(Call&)> becomes(size_t i, Any value) {
   return [i, value = std::move(value)](Call& call) {
     call.arguments[i] = Argument();
@@ -47,9 +47,10 @@ inline std::vector<size_t> arguments_and_elements(const Contract& contract) {
   return all;
 }
 
-/// Returns the variations of rule None: None for each argument of the example and element of its
-/// lists, except of type Any. The op must reject the call with TypeError; for an optional argument,
-/// it must return any result or reject the call with ValueError. Throws only std::bad_alloc.
+/// Returns the variations of rule None. Each variation replaces one argument of the example, or one
+/// element of its lists, by None; parameters of type Any are left out. The op must reject the call
+/// with TypeError; for an optional argument, the op may return any result or reject the call with
+/// ValueError. Throws only std::bad_alloc.
 inline Variations none(const Contract& contract, const Target&) {
   Variations all;
   for (const size_t i : arguments_and_elements(contract)) {
@@ -66,7 +67,7 @@ inline Variations none(const Contract& contract, const Target&) {
 }
 
 /// Returns a change of a call that replaces argument i, counted from 0, by a float32 tensor of
-/// shape [2] with elements 1. The call has the argument; i is not checked. Throws only
+/// shape [2] with elements 1. Requires, without a check, that the call has argument i. Throws only
 /// std::bad_alloc.
 inline std::function<void(Call&)> becomes_tensor(size_t i) {
   return [i](Call& call) {
@@ -79,10 +80,10 @@ inline std::function<void(Call&)> becomes_tensor(size_t i) {
   };
 }
 
-/// Returns the variations of rule Types: a tensor, 3, 1.5 and "no" in place of each argument of the
-/// example and element of its lists, where the parameter does not accept the value. The op must
-/// reject the call with TypeError. Parameters of type Any are left out; bool, int and float accept
-/// an int, and a list accepts none of the values. Throws only std::bad_alloc.
+/// Returns the variations of rule Types. Each variation replaces one argument of the example, or
+/// one element of its lists, by a tensor, 3, 1.5 or "no", unless the parameter accepts the value.
+/// The op must reject the call with TypeError. Parameters of type Any are left out; bool, int and
+/// float accept an int, and a list accepts none of the values. Throws only std::bad_alloc.
 inline Variations wrong_types(const Contract& contract, const Target&) {
   using schema::Type;
   Variations all;
@@ -109,11 +110,11 @@ inline Variations wrong_types(const Contract& contract, const Target&) {
   return all;
 }
 
-/// Checks rule Defaults on `target`: for each number of arguments from those that the schema
-/// requires to one less than all, at most as many as the example has, runs the op twice: with that
-/// number of arguments, and with the defaults of the following arguments appended. Returns a
-/// sentence for each pair of calls with different results (difference()) or errors, and adds the
-/// number of pairs to *tried. Throws the errors of Call::run().
+/// Checks rule Defaults on `target`. For each permitted number of arguments that leaves out at
+/// least one argument and does not exceed the number in the example, runs the op twice: with that
+/// number of arguments, and with the defaults of the omitted arguments appended. Returns a sentence
+/// for each pair of calls with different results (difference()) or errors, and adds the number of
+/// pairs to *tried. Throws the errors of Call::run().
 inline std::vector<std::string> wrong_defaults(const Contract& contract, Target& target,
                                                size_t* tried) {
   std::vector<std::string> violations;

@@ -15,14 +15,15 @@ namespace kernkit::testing::contract {
 
 /// The arguments of one call in memory, which a rule may change before run(), and the results of
 /// the call. One call runs at a time in a process, see CurrentCall; use an object in one thread.
-/// The program links kernkit::host. Functions throw only std::bad_alloc unless stated. "The last
-/// run" is the last call of run(), or of prepare(), invoke() and collect() in this order.
+/// Requires that the program links kernkit::host. Functions throw only std::bad_alloc unless
+/// stated. "The last run" is the last call of run(), or of prepare(), invoke() and collect() in
+/// this order.
 class Call {
  public:
   /// Makes the arguments of the example for `target`, without memory for the tensors. prepare()
-  /// fills the bytes before and after each tensor with `around`. Elements without values in the
-  /// example are integers from 1 to 13, other numbers for each `salt`. contract.problem() is "".
-  /// Contract and target must outlive this object.
+  /// fills the bytes before and after each tensor with `around`. The elements of a tensor without
+  /// values in the example are integers from 1 to 13, selected by `salt`. Requires that
+  /// contract.problem() is "", and that the contract and the target outlive this object.
   Call(const Contract& contract, Target& target, unsigned char around = 0xa5, unsigned salt = 0)
       : passed(contract.num_arguments()), contract_(&contract), target_(&target), around_(around) {
     for (size_t i = 0; i < contract.examples().size(); ++i) {
@@ -43,8 +44,8 @@ class Call {
   }
   /// Returns a call with the arguments of `source`, each tensor dense, aligned and in memory of its
   /// own on `target`, with the contents that the tensor of `source` had before its last run.
-  /// Claimed shapes and devices are kept. `source` has run. The contract of `source` and `target`
-  /// must outlive the result.
+  /// Keeps claimed shapes and devices. Requires that `source` has run, and that the contract of
+  /// `source` and `target` outlive the result.
   static Call plain(const Call& source, Target& target) {
     Call copy(*source.contract_, target);
     copy.arguments = source.arguments;
@@ -68,14 +69,13 @@ class Call {
 
   /// Arguments in the order of the schema, followed by the elements of lists.
   std::vector<Argument> arguments;
-  /// Number of arguments that are passed, from the first. Passed arguments without a parameter are
-  /// None.
+  /// Number of leading arguments that are passed. Passed arguments without a parameter are None.
   size_t passed;
 
   /// Gives the tensors other values, selected by `salt` as in the constructor, except tensors whose
-  /// values the example states, and uploads them to the memory of prepare(), which was called
-  /// before. Does not wait: the stream has run the previous upload, as after collect(). Throws
-  /// RuntimeError if CUDA fails.
+  /// values the example states. Then uploads all arguments to the memory that prepare() allocated,
+  /// without waiting. Requires that prepare() was called and that the stream has completed the
+  /// previous upload, as after collect(). Throws RuntimeError if CUDA fails.
   void renew(unsigned salt) {
     for (size_t i = 0; i < arguments.size(); ++i) {
       if (contract_->examples()[i].values().empty()) arguments[i].values = some_values(i, salt);
@@ -120,8 +120,8 @@ class Call {
   /// of the target makes it a failure of kind "a fault of its kernel". Releases the objects of the
   /// arguments. A CUDA device throws RuntimeError if the device cannot be made current.
   void collect(Outcome* outcome);
-  /// Uploads the bytes of the arguments, including the bytes around the tensors, to the memory of
-  /// prepare() again, without waiting. Throws RuntimeError if CUDA fails.
+  /// Uploads the bytes of the arguments, including the bytes around the tensors, again to the
+  /// memory that prepare() allocated, without waiting. Throws RuntimeError if CUDA fails.
   void upload() {
     for (Memory& memory : memories_) {
       if (memory.data != nullptr) {
@@ -153,8 +153,8 @@ class Call {
     }
     return "";
   }
-  /// Returns "" or the name of the first argument marked as written of which the last run changed
-  /// no byte. Scratch and empty tensors do not count.
+  /// Returns the name of the first argument that the schema marks as written and of which the last
+  /// run changed no byte; "" if there is none. Scratch and empty tensors do not count.
   std::string unwritten() const;
   /// Returns the target passed to the constructor. Throws nothing.
   Target& target() const { return *target_; }

@@ -39,7 +39,7 @@ inline std::string describe(const Call& call, const Variation& variation, const 
 }
 
 /// Rule Example: checks on the CPU that the op accepts its example and changes a byte of each
-/// output (Call::unwritten()). Adds the call, and its violation if there is one, to *verdict;
+/// output (Call::unwritten()). Adds the call, and its violation if there is one, to *verdict; adds
 /// nothing for an op with cuda_only(). Throws the errors of Call::run().
 inline void example_is_accepted(const Contract& contract, Verdict* verdict) {
   if (!contract.runs_on_cpu()) return;
@@ -73,10 +73,11 @@ inline void defaults_are_the_schemas(const Contract& contract, Verdict* verdict)
   }
 }
 
-/// Rule Sentences: checks that the message of an error begins with the op ("scale(): "), names one
-/// of the arguments Variation::about by name or by number, if there are any, and that the error is
-/// not an InternalError. Adds the call, and its violation if there is one, to *verdict; nothing for
-/// an accepted call, a C++ exception, or a failure without an error. Throws only std::bad_alloc.
+/// Rule Sentences: checks that the message of an error begins with the op ("scale(): ") and, if
+/// Variation::about is not empty, contains the name or the number of one of these arguments. Also
+/// checks that the error is not an InternalError. Adds the call, and its violation if there is one,
+/// to *verdict; adds nothing for an accepted call, a C++ exception, or a failure without an error.
+/// Throws only std::bad_alloc.
 inline void errors_name_op_and_argument(const Call& call, const Outcome& outcome,
                                         const Variation& variation, Verdict* verdict) {
   if (outcome.accepted || outcome.thrown || outcome.kind.empty()) return;
@@ -112,8 +113,8 @@ inline void nothing_crosses_the_boundary(const Call& call, const Outcome& outcom
 }
 
 /// Rule RejectedCallsWriteNothing: checks that a call that the op did not accept changed no byte in
-/// or around its tensors. Adds the call, and its violation if there is one, to *verdict; nothing
-/// for an accepted call. Throws only std::bad_alloc.
+/// or around its tensors. Adds the call, and its violation if there is one, to *verdict; adds
+/// nothing for an accepted call. Throws only std::bad_alloc.
 inline void rejected_calls_write_nothing(const Call& call, const Outcome& outcome,
                                          const Variation& variation, Verdict* verdict) {
   if (outcome.accepted) return;
@@ -127,7 +128,7 @@ inline void rejected_calls_write_nothing(const Call& call, const Outcome& outcom
 
 /// Rule InputsAreNotWritten: checks that an accepted call changed no element of a tensor that the
 /// schema does not mark as written. Adds the call, and its violation if there is one, to *verdict;
-/// nothing for a call that was not accepted. Throws only std::bad_alloc.
+/// adds nothing for a call that was not accepted. Throws only std::bad_alloc.
 inline void inputs_are_not_written(const Call& call, const Outcome& outcome,
                                    const Variation& variation, Verdict* verdict) {
   if (!outcome.accepted) return;
@@ -138,7 +139,7 @@ inline void inputs_are_not_written(const Call& call, const Outcome& outcome,
 }
 
 /// Rule StaysInside: checks that an accepted call changed no byte that belongs to no element. Adds
-/// the call, and its violation if there is one, to *verdict; nothing for a call that was not
+/// the call, and its violation if there is one, to *verdict; adds nothing for a call that was not
 /// accepted or whose rule checks this itself (May::kStayInsideOrReject). Throws only
 /// std::bad_alloc.
 inline void nothing_outside_is_written(const Call& call, const Outcome& outcome,
@@ -179,8 +180,8 @@ inline std::vector<Rule> cpu_rules() {
 
 /// Tries rules with an op, also those from which the op is exempt, and returns a verdict for each,
 /// in the order of `rules`. Rules with Rule::of_call share the calls of for_each_call(); other
-/// rules make calls of their own. contract.problem() is "", and no CudaTarget exists. Throws the
-/// errors of for_each_call() and Call::run().
+/// rules make calls of their own. Requires that contract.problem() is "" and that no CudaTarget
+/// exists. Throws the errors of for_each_call() and Call::run().
 inline std::vector<Verdict> try_rules(const std::vector<Rule>& rules, const Contract& contract) {
   std::vector<Verdict> verdicts(rules.size());
   std::vector<size_t> of_calls;

@@ -34,7 +34,7 @@ struct Outcome {
 class Callee {
  public:
   /// Calls `metadata` and reads the schema line from the result. `function` and `metadata` are the
-  /// symbols `__tvm_ffi_<name>` and `__tvm_ffi__metadata_<name>`, whose library stays loaded.
+  /// symbols `__tvm_ffi_<name>` and `__tvm_ffi__metadata_<name>`, whose library must stay loaded.
   /// schema_text() is "" if `metadata` fails, whose error then stays set in the host, or if the
   /// result has no line. Throws TypeError if the result is not a text, and the exceptions of
   /// `metadata`.
@@ -47,9 +47,9 @@ class Callee {
   }
 
   /// Replaces the schema by `line`, for an op that was exported without a schema line.
-  /// schema_fits() is false afterwards if the op has a line of its own with parameters, if the
-  /// parameters of the line do not match the C++ parameters in number and types, or if the line has
-  /// defaults. Call the function once at most.
+  /// schema_fits() is false afterwards if the op was exported with a schema line that has
+  /// parameters, if the parameters of `line` do not match the C++ parameters in number and types,
+  /// or if `line` has defaults. Call the function at most once.
   void take_schema(std::string line) {
     const schema::Schema own_schema = schema_;
     const bool is_unnamed = num_params() == 0 || argument_name(0) == "argument_1";
@@ -75,23 +75,23 @@ class Callee {
   /// Returns the parsed form of schema_text(), whose positions count characters of that text from
   /// 0, valid as long as this object; without parameters if the text is "". Throws nothing.
   const schema::Schema& schema() const { return schema_; }
-  /// Returns parameter i of the schema line, counted from 0, valid as long as this object. The
-  /// index is less than num_params(), which is not checked. Throws nothing.
+  /// Returns parameter i of the schema line, counted from 0, valid as long as this object.
+  /// Requires, without a check, that i is less than num_params(). Throws nothing.
   const schema::Param& param(size_t i) const { return schema_.params[i]; }
   /// Returns the number of parameters in the schema line. Throws nothing.
   size_t num_params() const { return static_cast<size_t>(schema_.num_params); }
-  /// Returns the name of parameter i of the schema line, counted from 0. The index is less than
-  /// num_params(), which is not checked.
+  /// Returns the name of parameter i of the schema line, counted from 0. Requires, without a check,
+  /// that i is less than num_params().
   std::string argument_name(size_t i) const {
     const schema::Span span = param(i).name;
     return text_.substr(static_cast<size_t>(span.begin), static_cast<size_t>(span.size));
   }
 
   /// Calls the op through its C symbol with borrowed arguments, in this thread, and returns the
-  /// outcome. If the op fails, the outcome takes the error out of the host's slot of the thread;
-  /// with an empty slot or without a host, Outcome::kind is "". Does not wait for work of a device.
-  /// An Error or another std::exception that crosses the C boundary becomes part of the outcome;
-  /// other exceptions reach the caller.
+  /// outcome. If the op fails, moves the error from the host's slot of this thread to the outcome;
+  /// if the slot is empty or the process has no host, Outcome::kind is "". Does not wait for work
+  /// of a device. An Error or another std::exception that crosses the C boundary becomes part of
+  /// the outcome; other exceptions reach the caller.
   Outcome call(const std::vector<KernkitAny>& args) const {
     Outcome outcome;
     KernkitAny result{};

@@ -13,10 +13,10 @@
 namespace kernkit::testing::contract {
 
 /// An op, a call that it accepts, and its exemptions. Arguments are numbered in the schema's order,
-/// from 0, followed by the elements of lists, in order. An index is less than examples().size(),
-/// which is not checked. Functions throw only std::bad_alloc; those that return a number, a bool, a
-/// reference or a pointer throw nothing. is_written(), is_result() and name_of() require that
-/// problem() is "".
+/// from 0, followed by the elements of lists, in order. Functions require, without a check, that an
+/// index is less than examples().size(). Functions that return a number, a bool, a reference or a
+/// pointer throw nothing; other functions throw only std::bad_alloc. is_written(), is_result() and
+/// name_of() require that problem() is "".
 class Contract {
  public:
   /// Takes an op and the arguments of the example, in the schema's order; arguments with defaults
@@ -80,7 +80,7 @@ class Contract {
 
   /// Returns "", or the reason why the rules cannot be tried: the op has no schema line, the line
   /// of with_schema() does not match the op, or the example has a wrong number of arguments, or a
-  /// tensor or list where the line has none.
+  /// tensor or a list for a parameter of another type.
   std::string problem() const {
     Message text;
     const std::string& op = callee_.name();
@@ -88,7 +88,8 @@ class Contract {
       text << op << ": its metadata have no schema line; export it with KERNKIT_EXPORT";
     } else if (!callee_.schema_fits()) {
       text << op << ": with_schema(\"" << callee_.schema_text()
-           << "\"): the op has a line of its own, or other C++ parameters, which have no defaults";
+           << "\"): expected an op without a schema line, and a line without defaults that "
+              "matches the C++ parameters";
     } else if (num_arguments_ < static_cast<size_t>(callee_.schema().num_required) ||
                num_arguments_ > callee_.num_params()) {
       text << op << callee_.schema_text() << ": the example has " << num_arguments_

@@ -75,12 +75,13 @@ class CudaTarget : public Target {
     (void)cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream_);
     (void)cudaStreamSynchronize(stream_);
   }
-  /// Closes `bytes` bytes at `memory`, in memory of allocate(), to kernels from the stream's next
-  /// work on, without waiting; does nothing on a GPU. See kernkit_close_to_kernels().
+  /// Makes an access of a kernel to `bytes` bytes at `memory`, which allocate() returned, a fault,
+  /// from the stream's next work on. Does not wait; does nothing on a GPU. See
+  /// kernkit_close_to_kernels().
   void poison(void* memory, size_t bytes) override { runtime.close(memory, bytes, stream_); }
-  /// Waits for the device, ignoring errors of the wait, and opens the whole allocation around
-  /// `memory`, whatever the size, to kernels; on a GPU only waits. Throws RuntimeError if the
-  /// device cannot be made current.
+  /// Waits for the device, ignoring errors of the wait, and lets kernels access the whole
+  /// allocation that contains `memory` again; the size is ignored. On a GPU, only waits. Throws
+  /// RuntimeError if the device cannot be made current.
   void unpoison(void* memory, size_t) override {
     const CUDADeviceGuard guard(device_);
     (void)cudaDeviceSynchronize();
@@ -90,8 +91,8 @@ class CudaTarget : public Target {
   /// work on; 0 is the ascending order. Does nothing on a GPU.
   void reorder(unsigned seed) override { runtime.set_seed(seed); }
   /// Makes the stream and the pool current for this thread, as a framework does before a call:
-  /// alloc_tensor() then takes CUDA memory from the pool, which never gets memory back, and fails
-  /// with MemoryError when less than the tensor's size is left. Call leave() before the next
+  /// alloc_tensor() then allocates CUDA memory from the pool, in which freed memory is not reused,
+  /// and throws MemoryError if less than the tensor's size is left. Call leave() before the next
   /// enter(), in the same thread. Throws RuntimeError without a host, the host's error, and
   /// std::bad_alloc.
   void enter() override {

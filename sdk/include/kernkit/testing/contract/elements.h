@@ -80,12 +80,12 @@ inline double number_at(const Elements& elements, size_t i) {
   return value;
 }
 
-/// Returns n >= 0 elements; element i has the value values[i % values.size()], and `values` is not
-/// empty. Floats are rounded to nearest even, also to infinity. For an integer dtype the value is
-/// truncated, and must then be in the dtype's range; a bool is true for a value that is odd after
-/// truncation to int64_t. For a dtype not in Numbers the bytes of the elements, not the elements,
-/// get the values, which must then truncate to 0 to 255. Ranges are not checked. Throws only
-/// std::bad_alloc.
+/// Returns n elements; element i has the value values[i % values.size()]. Requires n >= 0 and that
+/// `values` is not empty. Floats are rounded to nearest even, also to infinity. For an integer
+/// dtype the value is truncated, and must then be in the dtype's range; a bool is true for a value
+/// that is odd after truncation to int64_t. For a dtype not in Numbers the bytes of the elements,
+/// not the elements, get the values, which must then truncate to 0 to 255. Ranges are not checked.
+/// Throws only std::bad_alloc.
 inline Elements make_elements(DLDataType dtype, int64_t n, const std::vector<double>& values) {
   Elements elements{dtype, std::vector<unsigned char>(bytes_of(dtype, n))};
   if (!is_number(dtype)) {

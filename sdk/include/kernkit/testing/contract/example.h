@@ -28,8 +28,8 @@ class Example {
                                           std::is_constructible_v<Any, T>,
                                       int> = 0>
   Example(T&& value) : value_(std::forward<T>(value)) {}  // NOLINT(runtime/explicit)
-  /// Describes a tensor of this dtype and shape [elements], whose sizes are not negative; neither
-  /// is checked. Call allocates the memory.
+  /// Describes a tensor of this dtype and shape [elements]. The dtype is not checked, nor that the
+  /// sizes are at least 0. Call allocates the memory.
   Example(DLDataType dtype, std::vector<int64_t> shape)
       : is_tensor_(true), dtype_(dtype), shape_(std::move(shape)) {}
   /// Makes a list of these elements, in order. An element must not be a list; this is not checked.
@@ -92,8 +92,9 @@ class Example {
 };
 
 /// Returns a tensor argument of this shape [elements]: `example<float>(4, 33)`,
-/// `example<kernkit::bfloat16>(n, 2 * d)`; without sizes, a tensor of rank 0. T has a dtype; the
-/// sizes are integers of at least 0, which is not checked. Throws only std::bad_alloc.
+/// `example<kernkit::bfloat16>(n, 2 * d)`; without sizes, a tensor of rank 0. T must have a dtype.
+/// Requires, without a check, that the sizes are integers of at least 0. Throws only
+/// std::bad_alloc.
 template <class T, class... Sizes>
 Example example(Sizes... sizes) {
   return Example(dtype_of<T>, {static_cast<int64_t>(sizes)...});

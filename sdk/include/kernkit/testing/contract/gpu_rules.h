@@ -10,8 +10,8 @@
 namespace kernkit::testing::contract::gpu {
 
 /// Rule RunsOnCuda: checks that the CUDA implementation accepts the example without a fault. Adds
-/// the call, and its violation if there is one, to *verdict; nothing for an op with cpu_only().
-/// Throws the errors of Call::run() and of CudaTarget.
+/// the call, and its violation if there is one, to *verdict; adds nothing for an op with
+/// cpu_only(). Throws the errors of Call::run() and of CudaTarget.
 inline void runs_on_cuda(const Contract& contract, Verdict* verdict) {
   if (!contract.runs_on_cuda()) return;
   CudaTarget target;
@@ -40,8 +40,8 @@ inline Outcome run_settled(Call* call, CudaTarget* target) {
 /// new inputs, and checks that the op returns before the stream continues, and that the results
 /// equal the results of a call after the upload. The results differ if the op's work does not
 /// follow the upload in the stream. Adds both observations, and their violations if there are any,
-/// to *verdict; nothing unless accepts_cuda(). Throws RuntimeError if CUDA fails, and the errors of
-/// Call::run().
+/// to *verdict. Does nothing unless accepts_cuda(). Throws RuntimeError if CUDA fails, and the
+/// errors of Call::run().
 inline void callers_stream(const Contract& contract, Verdict* verdict) {
   if (!accepts_cuda(contract)) return;
   CudaTarget target;

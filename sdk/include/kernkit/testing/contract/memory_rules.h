@@ -132,10 +132,10 @@ inline Variations unaligned(const Contract& contract, const Target&) {
 }
 
 /// Returns the variation "with y in the memory of x": tensor i begins `shift` of its own elements
-/// after the first element of tensor `with`, before that element if `shift` is negative. Tensor i
-/// has less than 1 MiB, and `shift` is in [-8, 8]: both tensors then fit into the memory of tensor
-/// `with`. The op must give the same results as with separate memory (May::kGiveSameOrReject) or
-/// reject the call with ValueError. Throws only std::bad_alloc.
+/// after the first element of tensor `with`, before that element if `shift` is negative. Requires
+/// that tensor i has less than 1 MiB and that `shift` is in [-8, 8], so that both tensors fit into
+/// the memory of tensor `with`. The op must give the same results as with separate memory
+/// (May::kGiveSameOrReject) or reject the call with ValueError. Throws only std::bad_alloc.
 inline Variation sharing(const Contract& contract, size_t i, size_t with, int64_t shift) {
   std::string offset = shift == 0 ? "" : ", " + std::to_string(shift) + " elements from its first";
   return {"with " + contract.name_of(i) + " in the memory of " + contract.name_of(with) + offset,

@@ -8,9 +8,9 @@ namespace kernkit::testing::contract {
 
 /// Compares each result of `single` with row `row`, counted from 0, of the same result of `batch`.
 /// Returns "", or a clause: "y has other bits in row 2" for the first result that differs in a byte
-/// or in size, or a clause that the numbers of results differ. The results of `batch` have `rows`
-/// rows of whole bytes each; with rows = 1 and row = 0, whole results are compared. Both calls have
-/// run; 0 <= row < rows. Throws only std::bad_alloc.
+/// or in size, or a clause that the numbers of results differ. Requires that both calls have run,
+/// that each result of `batch` has `rows` rows of whole bytes, and that 0 <= row < rows. With rows
+/// = 1 and row = 0, compares whole results. Throws only std::bad_alloc.
 inline std::string other_bits(const Call& single, const Call& batch, int64_t row, int64_t rows) {
   if (single.results().size() != batch.results().size()) {
     return "it gives another number of results";
@@ -32,8 +32,8 @@ inline std::string other_bits(const Call& single, const Call& batch, int64_t row
 
 /// Reduces each tensor of `call` whose first dimension has `rows` elements to index `row`, counted
 /// from 0, of that dimension: the size becomes 1, and Argument::contents keeps the bytes of that
-/// row. Call::plain() made the call, so the contents are set, and a row has whole bytes; 0 <= row <
-/// rows. Throws only std::bad_alloc.
+/// row. Requires a call made by Call::plain(), which sets the contents, rows of whole bytes, and 0
+/// <= row < rows. Throws only std::bad_alloc.
 inline void leave_row(Call* call, int64_t row, int64_t rows) {
   for (Argument& argument : call->arguments) {
     if (!argument.is_tensor || argument.shape.empty() || argument.shape[0] != rows) continue;

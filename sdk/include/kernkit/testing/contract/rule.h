@@ -62,9 +62,9 @@ struct Rule {
 
 /// Calls visit(target, variation) for each variation that make(contract, target) returns, in order,
 /// on each target of targets_of(). The target is in its initial state and may be destroyed after
-/// the visit. CurrentCall::variation has the variation's text during the visit. Call the function
-/// while no CudaTarget exists. Throws the errors of targets_of(), and the exceptions of `make` and
-/// `visit`.
+/// the visit. CurrentCall::variation contains the variation's text during the visit. Call the
+/// function while no CudaTarget exists. Throws the errors of targets_of(), and the exceptions of
+/// `make` and `visit`.
 inline void for_each_variation(
     const Contract& contract, MakeVariations make,
     const std::function<void(Target& target, const Variation& variation)>& visit) {

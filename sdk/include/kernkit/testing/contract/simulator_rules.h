@@ -10,7 +10,7 @@ namespace kernkit::testing::contract {
 
 /// Rule RunsOnCuda: checks that the CUDA implementation accepts the example and, except with
 /// cuda_only(), gives the results of the CPU implementation (difference()). Adds the call, and its
-/// violation if there is one, to *verdict; nothing for an op with cpu_only(), or if the CPU
+/// violation if there is one, to *verdict; adds nothing for an op with cpu_only(), or if the CPU
 /// implementation rejects the example. Throws the errors of Call::run() and of CudaTarget.
 inline void runs_on_cuda(const Contract& contract, Verdict* verdict) {
   if (!contract.runs_on_cuda()) return;
@@ -197,8 +197,8 @@ inline void does_not_allocate(const Contract& contract, Verdict* verdict) {
 /// Rule Scratch: captures a call of the example with every size of the tensors four times as large,
 /// and checks that the op calls no function of kAllocating. An op with memory of its own that grows
 /// with the largest call violates the rule. Adds the call, and its violation if there is one, to
-/// *verdict; nothing unless accepts_cuda(). Throws RuntimeError if CUDA fails, and the errors of
-/// Call::run().
+/// *verdict. Does nothing unless accepts_cuda(). Throws RuntimeError if CUDA fails, and the errors
+/// of Call::run().
 inline void grows_nothing_in_a_graph(const Contract& contract, Verdict* verdict) {
   if (!accepts_cuda(contract)) return;
   CudaTarget target;
@@ -235,7 +235,7 @@ inline std::vector<Rule> simulator_rules() {
       {"Capture", "a call can be captured into a graph, and replayed", nullptr, is_captured},
       {"Scratch", "a captured call with larger tensors allocates no memory", nullptr,
        grows_nothing_in_a_graph},
-      {"FailedLaunch", "a failed call of the runtime is a RuntimeError", nullptr,
+      {"FailedLaunch", "a failed call of the runtime raises RuntimeError", nullptr,
        reports_what_fails},
       {"EarlierErrors", "an error of earlier work is neither raised nor cleared", nullptr,
        leaves_earlier_errors},

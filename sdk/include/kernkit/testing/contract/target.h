@@ -33,9 +33,9 @@ class Target {
   /// errors of CUDA. Throws nothing.
   virtual void release(void* memory) { std::free(memory); }
   /// Copies `bytes` bytes of the host to memory of the target, before all work that the op enqueues
-  /// later in the caller's stream. On a CUDA device the copy may read `from` after the return:
-  /// `from` stays valid and unchanged until the next download() or release(). A CUDA device throws
-  /// RuntimeError if CUDA fails.
+  /// later in the caller's stream. On a CUDA device the copy may read `from` after the return, so
+  /// `from` must stay valid and unchanged until the next download() or release(). A CUDA device
+  /// throws RuntimeError if CUDA fails.
   virtual void upload(void* to, const void* from, size_t bytes) { std::memcpy(to, from, bytes); }
   /// Copies `bytes` bytes of the target to the host, after all earlier work of the caller's stream,
   /// and waits for the copy. A CUDA device throws RuntimeError if the device cannot be made
@@ -47,8 +47,8 @@ class Target {
   /// does nothing.
   virtual void poison(void* memory, size_t bytes) { poison_memory(memory, bytes); }
   /// Makes `bytes` bytes at `memory` accessible again. A CUDA device first waits for its work, then
-  /// opens the whole allocation around `memory`, and throws RuntimeError if the device cannot be
-  /// made current.
+  /// makes the whole allocation that contains `memory` accessible; it throws RuntimeError if the
+  /// device cannot be made current.
   virtual void unpoison(void* memory, size_t bytes) { unpoison_memory(memory, bytes); }
 
   /// Sets the caller's stream and allocator for this thread, before a call of the op; leave()

@@ -33,9 +33,9 @@ inline std::vector<DLDataType> some_dtypes() {
 inline std::string text_of(DLDataType dtype) { return dtype_name(dtype).c_str(); }
 
 /// Returns the variation in which the tensors with the indices `which` have the dtype `dtype`.
-/// `which` is not empty. The op must give the example's numbers (difference_of_numbers()), for a
-/// dtype not in Numbers stay inside the tensors (May::kStayInsideOrReject), or reject the call with
-/// TypeError. Throws only std::bad_alloc.
+/// Requires that `which` is not empty. The op must give the example's numbers
+/// (difference_of_numbers()), for a dtype not in Numbers stay inside the tensors
+/// (May::kStayInsideOrReject), or reject the call with TypeError. Throws only std::bad_alloc.
 inline Variation other_dtype(const Contract& contract, const std::vector<size_t>& which,
                              DLDataType dtype) {
   return {"with " + contract.name_of(which[0]) + (which.size() > 1 ? " and all like it" : "") +
@@ -83,9 +83,9 @@ inline Variations dtypes(const Contract& contract, const Target&) {
   return all;
 }
 
-/// Returns the variation in which tensor i has this shape [elements], of sizes that are not
-/// negative, in memory of that size. The op must stay inside the tensors (May::kStayInsideOrReject)
-/// or reject the call with ValueError. Throws only std::bad_alloc.
+/// Returns the variation in which tensor i has this shape [elements], in memory of that size.
+/// Requires that no size is negative. The op must stay inside the tensors
+/// (May::kStayInsideOrReject) or reject the call with ValueError. Throws only std::bad_alloc.
 inline Variation other_shape(const Contract& contract, size_t i,
                              const std::vector<int64_t>& shape) {
   return {(Message().stream() << "with " << contract.name_of(i).c_str() << " of shape "
@@ -198,8 +198,8 @@ inline Variations empties(const Contract& contract, const Target&) {
 }
 
 /// Returns the variation in which the DLTensors of the tensors with the indices `which` have the
-/// device `device`; their memory stays where it is. `which` is not empty. The op must reject the
-/// call with ValueError. Throws only std::bad_alloc.
+/// device `device`; their memory stays where it is. Requires that `which` is not empty. The op must
+/// reject the call with ValueError. Throws only std::bad_alloc.
 inline Variation on_device(const Contract& contract, const std::vector<size_t>& which,
                            DLDevice device) {
   const bool is_single = which.size() == 1 && contract.tensors().size() > 1;

@@ -34,7 +34,7 @@ struct Variation {
 using Variations = std::vector<Variation>;
 
 /// Returns whether `text` contains `name` as a word: no ASCII letter, digit or '_' precedes or
-/// follows the name, which is not empty. Throws nothing.
+/// follows the name, which must not be empty. Throws nothing.
 inline bool mentions(const std::string& text, const std::string& name) {
   const auto in_word = [&](size_t i) {
     return i < text.size() && schema::detail::is_name_char(text[i]);
@@ -45,9 +45,9 @@ inline bool mentions(const std::string& text, const std::string& name) {
   return false;
 }
 
-/// Returns the names of arguments, given by index, in this order: "x", "x or y"; for an element,
-/// the name of its list. Each name appears once; "" for no arguments. Indices are not checked.
-/// Throws only std::bad_alloc.
+/// Returns the names of the arguments with these indices, in this order: "x", "x or y"; for an
+/// element of a list, the name of the list. Each name appears once; "" for no arguments. Indices
+/// are not checked. Throws only std::bad_alloc.
 inline std::string names_of(const Contract& contract, const std::vector<size_t>& arguments) {
   std::string text;
   for (const size_t i : arguments) {
@@ -76,11 +76,11 @@ inline double coarsest(const Call& call) {
   return epsilon;
 }
 
-/// Compares the results of two calls, which have run, in order. Returns "" if the results are
-/// equal; "y: element 3 is 7, not 14", the name of the first result that differs and the text that
-/// `differ` returned; or a text that the numbers of results differ. differ(actual, expected)
-/// returns "" or the difference of two Elements as a text. Throws only std::bad_alloc and the
-/// exceptions of `differ`.
+/// Compares the results of two calls, in order. Requires that both calls have run. Returns "" if
+/// the results are equal; "y: element 3 is 7, not 14", the name of the first result that differs
+/// and the text that `differ` returned; or a text that the numbers of results differ.
+/// differ(actual, expected) returns "" or the difference of two Elements as a text. Throws only
+/// std::bad_alloc and the exceptions of `differ`.
 template <class Differ>
 std::string first_difference(const Call& actual, const Call& expected, const Differ& differ) {
   if (actual.results().size() != expected.results().size())
@@ -118,7 +118,8 @@ inline std::string violation_of(const Contract& contract, Target& target,
     const bool other_result = variation.may != May::kReject;
     return is_kind(outcome, variation)
                ? ""
-               : describe(outcome.text(), (other_result ? "a right result, or " : "") + rejection);
+               : describe(outcome.text(),
+                          (other_result ? "a correct result, or " : "") + rejection);
   }
   switch (variation.may) {
     case May::kReject: return describe(outcome.text(), rejection);

@@ -35,7 +35,7 @@ inline std::vector<Rule> all_rules() {
 
 /// Returns the contract of an op with these arguments and exemptions, in order. `function` and
 /// `metadata` are the op's symbols, see Callee. Contract::problem() reports arguments that do not
-/// match the op's line. Throws the errors of Callee's constructor.
+/// match the op's schema line. Throws the errors of Callee's constructor.
 inline Contract make_contract(const char* op, KernkitFunction function, KernkitFunction metadata,
                               const std::vector<Item>& items) {
   std::vector<Example> examples;

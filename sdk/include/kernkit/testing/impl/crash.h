@@ -32,8 +32,8 @@ struct Crash {
   std::string text;  ///< "signal SIGSEGV in scale() with ..."
 };
 
-/// Space that a further line of the environment variable needs at most [bytes]. Without the line
-/// the crash would repeat.
+/// Maximum size of the line that a crash adds to the environment variable kCrashes [bytes]. Without
+/// the line the crash would repeat.
 inline constexpr size_t kMostText = 4096;
 /// The environment variable with the earlier crashes, in lines "<test>\t<text>".
 inline constexpr char kCrashes[] = "KERNKIT_CONTRACT_CRASHES";
@@ -100,7 +100,7 @@ struct CrashPlan {
     std::memcpy(crashes + crashes_size, text, size);
     crashes_size += size;
   }
-  /// Appends a text that ends with NUL to `crashes`, as far as it fits.
+  /// Appends a NUL-terminated text to `crashes`, truncated to the space left.
   void append(const char* text) { append(text, std::strlen(text)); }
 
   /// Prints "kernkit: <test>: <how> in scale() ..." on stderr, "after" in place of "in" if the call
@@ -135,8 +135,8 @@ struct CrashPlan {
     execve(program.c_str(), arguments.data(), environment.data());
   }
 };
-/// Returns the only CrashPlan of the process, which exists until the end of the process. The first
-/// call is not made by a signal handler. Throws nothing.
+/// Returns the only CrashPlan of the process, which exists until the end of the process. A signal
+/// handler must not make the first call. Throws nothing.
 inline CrashPlan& crash_plan() {
   static CrashPlan plan;
   return plan;
@@ -162,7 +162,7 @@ inline bool is_in_test(const CrashPlan& plan) {
 
 /// Handles a signal of CrashPlan::kSignals: during a test prints the call and, unless another
 /// handler was installed before, continues in a new process. If the process was not replaced,
-/// restores the earlier handler, which gets the signal again. Throws nothing.
+/// restores the earlier handler, which then handles the signal. Throws nothing.
 inline void on_crash(int signal, siginfo_t* info, void*) {
   CrashPlan& plan = crash_plan();
   size_t i = 0;

@@ -14,7 +14,8 @@
 
 namespace kernkit::testing::contract {
 
-/// A value of a JSON text. The functions that convert a value throw ValueError for other values.
+/// A value of a JSON text. A function that converts the value throws ValueError for a value of
+/// another type.
 struct Json {
   enum Kind : uint8_t { kNull, kBool, kNumber, kText, kList, kObject };
 
@@ -88,7 +89,7 @@ class JsonParser {
   explicit JsonParser(const std::string& text) : text_(text) {}
 
   [[noreturn]] void fail() const {
-    KERNKIT_THROW(ValueError) << "the text is no JSON at byte " << at_;
+    KERNKIT_THROW(ValueError) << "the text is not JSON: error at byte " << at_;
     abort();
   }
   char next() const { return at_ < text_.size() ? text_[at_] : '\0'; }

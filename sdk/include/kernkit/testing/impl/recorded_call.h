@@ -19,7 +19,7 @@
 
 namespace kernkit::testing::contract {
 
-/// Memory that tensors share.
+/// Memory of one tensor, or of several tensors that overlap.
 struct RecordedStorage {
   DLDevice device;
   uint64_t address;  // address during the recorded call
@@ -60,7 +60,7 @@ class RecordedCall {
       KERNKIT_CHECK(
           json.at("format").as_text() == "kernkit call" && json.at("version").as_int(1, 1) == 1,
           ValueError)
-          << "it is a recording of another version of kernkit";
+          << "another version of kernkit made the recording";
       call.op = json.at("op").as_text();
       call.schema = json.at("schema").as_text();
       call.storages =
@@ -89,8 +89,8 @@ class RecordedCall {
  private:
   using Entries = std::map<std::string, std::string>;
 
-  // Limits [bytes]: for a file, and for the memory of a call; and for the memory of a call if the
-  // recording lacks values.
+  // Limit for a file and for the memory of a call, and limit for the memory of a call whose
+  // recording lacks values [bytes].
   static constexpr uint64_t kMostBytes = uint64_t{1} << 34;
   static constexpr uint64_t kMostWithoutValues = uint64_t{1} << 30;
 
@@ -115,7 +115,7 @@ class RecordedCall {
       size += static_cast<size_t>(count);
     }
     if (file >= 0) close(file);
-    KERNKIT_CHECK(is_file, ValueError) << name << " is missing, is no file, or is too large";
+    KERNKIT_CHECK(is_file, ValueError) << name << " is missing, is not a file, or is too large";
     content.resize(size);
     return content;
   }
@@ -221,7 +221,7 @@ class RecordedCall {
       }
     }
     KERNKIT_THROW(ValueError) << "the tensor " << value->name
-                              << " is in no memory of the recording";
+                              << " is not in the memory of the recording";
   }
 
   static RecordedValue read_value(const Json& json, const std::vector<RecordedStorage>& storages,

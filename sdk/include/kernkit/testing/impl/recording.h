@@ -25,7 +25,7 @@
 #endif
 
 #if !defined(KERNKIT_SOURCE_FOLDER)
-#define KERNKIT_SOURCE_FOLDER ""  // no folder of the project: __FILE__ stays as it is
+#define KERNKIT_SOURCE_FOLDER ""  // without a project folder, __FILE__ is used unchanged
 #endif
 
 namespace kernkit::testing::contract {
@@ -43,7 +43,7 @@ class RecordedRun {
       memory_.push_back({&(is_cpu(storage.device) ? cpu_target() : target), nullptr, 0});
       Memory& memory = memory_.back();
       memory.allocated = static_cast<unsigned char*>(memory.target->allocate(size_of(storage)));
-      // The address is equal to the recorded address modulo a page.
+      // The address is equal to the recorded address modulo the page size.
       const uint64_t allocated = reinterpret_cast<uintptr_t>(memory.allocated);
       memory.shift = kPage + (storage.address - allocated) % kPage;
       std::string content = storage.content;
