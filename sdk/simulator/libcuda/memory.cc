@@ -2,8 +2,6 @@
 // Memory, memory pools and pointers of the driver's API.
 #include "runtime/core/memory.h"
 
-#include <cstring>
-
 #include "libcuda/driver_call.h"
 #include "libcudart/host_memory.h"
 #include "libcudart/managed_memory.h"
@@ -12,9 +10,10 @@
 namespace kernkit::simulator::driver {
 namespace {
 
+// Writes `value` to the object of type T at `to`.
 template <class T>
 void put(void* to, T value) {
-  std::memcpy(to, &value, sizeof(T));
+  *static_cast<T*>(to) = value;
 }
 
 // Writes an attribute of memory that CUDA allocated to *value.
