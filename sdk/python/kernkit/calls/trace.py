@@ -38,7 +38,7 @@ class Call(NamedTuple):
 
 class Trace(NamedTuple):
     pid: int
-    total: int  # number of calls of the process, including calls that the ring no longer has
+    total: int  # number of calls of the process, including calls that the ring buffer no longer contains
     calls: List[Call]  # the last calls, in the order in which they began
 
 
