@@ -94,7 +94,7 @@ class Capsule:
 
     def count_deletions(self) -> List[int]:
         """Replaces the capsule's deleter by a function that records each call and calls the producer's deleter at the
-        first call. Returns the list of recorded calls, which grows."""
+        first call. Returns the list of recorded calls, to which later calls are appended."""
         calls: List[int] = []
         original = self.managed.deleter
 
