@@ -85,7 +85,8 @@ def use_compiler_cache() -> None:
     if shutil.which("ccache") and "CMAKE_CXX_COMPILER_LAUNCHER" not in os.environ:
         for language in ("C", "CXX", "CUDA"):
             os.environ[f"CMAKE_{language}_COMPILER_LAUNCHER"] = "ccache"
-        # ccache makes paths below CCACHE_BASEDIR relative, also in messages.
+        # ccache makes paths below CCACHE_BASEDIR relative, also in messages of the compiler. Therefore CCACHE_BASEDIR
+        # is not set for a repository below the folder for temporary files.
         if not str(ROOT).startswith(tempfile.gettempdir()):
             os.environ.setdefault("CCACHE_BASEDIR", tempfile.gettempdir())
         os.environ.setdefault("CCACHE_NOHASHDIR", "1")
