@@ -68,8 +68,8 @@ def pytest_report_header() -> Optional[str]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: "pytest.CallInfo[None]") -> Generator[None, Any, Any]:
-    """Turns a failure of a test or of its setup into a skip if the cause is code that the simulator does not run. Only
-    the report has the failures of unittest's test cases, since pytest does not raise them in pytest_runtest_call."""
+    """Turns a failure of a test or of its setup into a skip if the cause is code that the simulator does not run. This
+    hook is used because pytest does not raise failures of unittest's test cases in pytest_runtest_call."""
     report = yield
     if not REPORTS:
         return report

@@ -23,7 +23,7 @@ ALWAYS, OPTIONAL, NEVER = "always", "optional", "never"
 
 class Component(NamedTuple):
     name: str
-    copied: str  # whether a library gets a copy: ALWAYS, OPTIONAL (by --with) or NEVER
+    copied: str  # whether a library's copy contains the component: ALWAYS, OPTIONAL (by --with) or NEVER
     content: str
     patterns: Tuple[str, ...]
 
@@ -43,7 +43,7 @@ COMPONENTS: Tuple[Component, ...] = (
               ("cmake/KernkitGpu.cmake", "include/kernkit/testing/backends/gpu*", "include/kernkit/testing/hold.h",
                "include/kernkit/testing/contract/gpu_rules.h", "include/kernkit/testing/contract/example_json.h",
                "python/kernkit/commands/gpu.py", "python/kernkit/on_gpu/*", "python/kernkit/driver/gpu.py")),
-    Component("tvm_ffi_compat", OPTIONAL, "headers with the names of tvm-ffi, and the headers that only these include",
+    Component("tvm_ffi_compat", OPTIONAL, "headers with the file names of tvm-ffi's headers, and headers that only those headers include",
               ("tvm_ffi_compat/*", "include/kernkit/call/array.h", "include/kernkit/call/export_typed.h",
                "include/kernkit/call/tuple_argument.h", "include/kernkit/call/typed_line.h",
                "include/kernkit/errors/streamable.h")),
