@@ -42,7 +42,7 @@ class StreamWork(ctypes.Structure):
 runtime = ctypes.CDLL(None)
 runtime.kernkit_enqueue_work.argtypes = [ctypes.c_void_p, ctypes.POINTER(StreamWork)]
 runtime.kernkit_wait_for_turn.argtypes = [ctypes.c_void_p, ctypes.POINTER(ctypes.c_int)]
-kept = {}  # {number of enqueued work: objects to which the runtime has pointers}
+kept = {}  # {number of enqueued work: objects to which the runtime keeps pointers}
 numbers = itertools.count(1)
 libraries = []  # torch.library.Library objects, which own the installed kernels
 
