@@ -68,7 +68,8 @@ class _Search:
         self.outcome = whole.outcome
         failures = failures_of(recording, whole)
         self.failure = failures[0] if failures else self._difference_of_the_whole(whole)
-        # One fault may have findings on several lines, of which a smaller call has only some.
+        # One fault may cause findings on several source lines. A smaller call may have only some of these findings, so
+        # any finding of the whole call is accepted.
         self.keys = {failure.key for failure in failures if failure.key[0] == "finding"} or {self.failure.key}
         self.best = recording
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads the file of KERNKIT_TRACE: the ring of the last calls of a process.
+"""Reads the file of KERNKIT_TRACE: a ring buffer with the last calls of a process.
 
 kernkit/logging/impl/trace.h defines the layout. The file is untrusted input: a process can have ended while it
 wrote an entry, and the file can be damaged.

@@ -52,7 +52,7 @@ COMPONENTS: Tuple[Component, ...] = (
                "include/kernkit/testing/line.h", "python/kernkit/codegen/frameworks/*")),
     Component("c_callers", OPTIONAL, "tensors as arguments and results, for callers in C",
               ("include/kernkit/abi/any_tensor.h",)),
-    Component("scratch", OPTIONAL, "scratch memory of a call, from its caller or the caller's framework",
+    Component("scratch", OPTIONAL, "scratch memory of a call, allocated by the caller or by the caller's framework",
               ("include/kernkit/call/scratch.h",)),
     Component("torch_tests", OPTIONAL, 'tests on device="cuda" through PyTorch, with a GPU and without',
               ("python/kernkit/pytest_plugin.py",)),

@@ -122,7 +122,7 @@ def generator(path: str) -> List[str]:
     for program, name in (("ninja", "Ninja"), ("make", "Unix Makefiles")):
         if shutil.which(program, path=path):
             return ["-G", name]
-    raise UserError(f"neither ninja nor make is installed; kernkit's runtime is compiled by one of them: run "
+    raise UserError(f"neither ninja nor make is installed; CMake needs one of the two programs to compile kernkit's runtime: run "
                     f"{sys.executable} -m pip install ninja, or install make")  # fmt: skip
 
 
@@ -146,7 +146,7 @@ def run_cmake(folder: pathlib.Path, *words: str, environment: Dict[str, str]) ->
     UserError if cmake is not installed."""
     cmake = shutil.which("cmake", path=environment["PATH"])
     if cmake is None:
-        raise UserError(f"cmake is not installed; kernkit's runtime is compiled by it: run {sys.executable} -m pip "
+        raise UserError(f"cmake is not installed; kernkit compiles its runtime by CMake: run {sys.executable} -m pip "
                         "install cmake")  # fmt: skip
     with (folder / "log").open("a") as log:
         done = programs.run([cmake, *words], cwd=folder, env=environment, stdout=log, stderr=subprocess.STDOUT)
