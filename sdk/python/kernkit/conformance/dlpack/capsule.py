@@ -30,7 +30,7 @@ class Capsule:
     """A DLPack capsule that no consumer has taken."""
 
     def __init__(self, capsule: Any) -> None:
-        """Takes the object that __dlpack__() returned. Raises Broken if it is not a DLPack capsule."""
+        """`capsule`: the object that __dlpack__() returned. Raises Broken if the object is not a DLPack capsule."""
         if type(capsule).__name__ != "PyCapsule":
             raise Broken(f"__dlpack__() returns an object of type {type(capsule).__name__}; DLPack requires a PyCapsule")
         self.capsule: Optional[Any] = capsule
