@@ -12,8 +12,8 @@ from typing import Any, Generator, List, Optional
 
 import pytest
 
-HEADER = ('kernkit: the CPU computes the results of device="cuda": kernels run by their PTX, and operators of PyTorch by its '
-          "kernels for the CPU. Times mean nothing")  # fmt: skip
+HEADER = ('kernkit: the CPU computes the results of device="cuda": kernels run by their PTX, and PyTorch\'s operators by '
+          "PyTorch's kernels for the CPU. Measured times are meaningless")  # fmt: skip
 # Pattern of a report about code that a GPU runs and the simulator does not. The pattern excludes the report about a
 # grid that does not fit a kernel's cluster, which is an error of the program.
 UNSUPPORTED = re.compile(r" cannot run: (?!the grid is not a multiple)| is not supported\b| are not supported\b")
