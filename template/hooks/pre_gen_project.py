@@ -42,8 +42,8 @@ CPP_WORDS = """
     volatile wchar_t while xor xor_eq
 """.split()
 
-# Macros of the C library, the compilers and CUDA in the included headers. Names in capitals are
-# listed up to three characters; longer names in capitals are all rejected.
+# Macros that the included headers of the C library, the compilers and CUDA define. Names in capitals are listed up to
+# three characters; longer names in capitals are all rejected.
 CPP_MACROS = """
     EIO EOF NAN alloca assert assert_perror errno isascii issubnormal linux major makedev math_errhandling minor
     offsetof sigmask stderr stdin stdout strdupa strndupa toascii unix va_arg va_copy va_end va_start
@@ -63,8 +63,8 @@ CPP_GLOBALS = """
 """.split()
 VECTOR_TYPES = "(u?(char|short|int|long|longlong)|float|double)[1-4]"
 
-# Names that are taken: by kernkit, the library's own folders and programs, CMake's targets, linked
-# libraries, and packages that are used together with the library.
+# Names that no library can have, because kernkit, the library's own folders and programs, CMake's
+# targets, linked libraries, or packages that are used together with the library have these names.
 RESERVED = """
     all bench benchmark build c clean cpu cub cublas cuda cudart cupy cutlass depend dl dlpack docs edit_cache gmock
     gtest help install jax kernels kernkit kk lib m ml_dtypes numpy nvtx package package_source preinstall pthread
@@ -138,7 +138,7 @@ def why_not(name: str) -> str:
 
 
 def suggestion(name: str) -> str:
-    """Returns a valid name that is similar to `name`, or "my_kernels" if there is no such name."""
+    """Returns a valid name that is similar to `name`, or "my_kernels" if no similar name is valid."""
     parts = re.findall("[a-z0-9]+", name.lower())
     similar = "_".join(parts)[: MAX_LENGTH - len("_kernels")].strip("_")
     similar = similar.lstrip("0123456789_")

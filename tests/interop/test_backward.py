@@ -38,11 +38,13 @@ def test_an_optional_input_is_saved_to_record_its_presence():
      ("silu_back(Tensor(out!) grad_x[n, 2*d], Tensor grad_y[n, d], int eps) -> ()", SILU,
       "silu: its backward silu_back: silu_back(): eps: differs in type from the parameter of silu"),
      ("silu_back(Tensor(out!) grad_x, Tensor grad_y) -> ()", SILU,
-      "silu: its backward silu_back: silu_back(): the line has no shape for its output"),
+      "silu: its backward silu_back: silu_back(): expected at least one output, each with a shape and neither optional nor a list; "
+      "write, for example, Tensor(out!) y[n, d]"),
      ("silu_back(Tensor(a!) grad_x[n], Tensor grad_y[n]) -> ()", SILU,
       "silu: its backward silu_back: an op that reads a tensor that it writes can neither have a backward nor be a backward"),
      ("silu_back(Tensor(out!) grad_x[n, k?], Tensor grad_y[n, d]) -> ()", SILU,
-      "silu: its backward silu_back: a backward supports neither lists nor sizes from its caller")],
+      "silu: its backward silu_back: lists of tensors are unsupported, and the inputs of a backward must determine the sizes and "
+      "dtypes of its outputs")],
 )  # fmt: skip
 def test_a_mismatch_is_rejected(backward, forward, message):
     with pytest.raises(SchemaError) as caught:

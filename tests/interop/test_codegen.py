@@ -62,13 +62,13 @@ def test_an_op_without_tensors_has_no_gradient():
     [("op(Tensor x, bytes b) -> ()", "torch has no type bytes"),
      ("op(Tensor x, ScalarType t=float4_e2m1fn) -> ()", "torch has no dtype float4_e2m1fn, the default of t"),
      ("op(Tensor x) -> int", "a result that is not a tensor would break the graph of torch.compile"),
-     ("op(Tensor x) -> Tensor[]", "the line has no shape of its result"),
-     ("op(Tensor x) -> Tensor?", "the line has no shape of its result"),
-     ("op(Tensor x[n]) -> Tensor[] y[n]", "the line has no shape of its result"),
-     ("op(Tensor x[n]) -> Tensor? y[n]", "the line has no shape of its result"),
-     ("op(Tensor x) -> Tensor", "the line has no shape of its result"),
-     ("op(Tensor x[n]) -> Tensor y[n]: ?", "the line has no dtype of its result"),
-     ("op(int n) -> Tensor y[n]: float32", "no tensor determines the device of its result")],
+     ("op(Tensor x) -> Tensor[]", "a result is optional, a list, or without a shape in the schema line"),
+     ("op(Tensor x) -> Tensor?", "a result is optional, a list, or without a shape in the schema line"),
+     ("op(Tensor x[n]) -> Tensor[] y[n]", "a result is optional, a list, or without a shape in the schema line"),
+     ("op(Tensor x[n]) -> Tensor? y[n]", "a result is optional, a list, or without a shape in the schema line"),
+     ("op(Tensor x) -> Tensor", "a result is optional, a list, or without a shape in the schema line"),
+     ("op(Tensor x[n]) -> Tensor y[n]: ?", "the schema line does not determine the dtype of a result"),
+     ("op(int n) -> Tensor y[n]: float32", "no tensor determines the device of the results")],
 )  # fmt: skip
 def test_why_torch_has_no_operator(line, why):
     assert of_torch(line) == f"\n\n# {line}\n# No operator of torch: {why}.\n"
@@ -77,16 +77,16 @@ def test_why_torch_has_no_operator(line, why):
 @pytest.mark.parametrize(
     "line, why",
     [("op(Tensor x) -> ()", "the op has neither a written tensor nor a result"),
-     ("op(Tensor x) -> int", "it returns a value that is not a tensor"),
-     ("op(Tensor x[n]) -> Tensor[] y[n]", "it returns a value that is not a tensor"),
-     ("op(Tensor x[n]) -> Tensor? y[n]", "it returns a value that is not a tensor"),
-     ("op(Tensor x) -> Tensor", "the line has no shape or dtype of its result"),
-     ("op(Tensor x[n]) -> Tensor y[n]: ?", "the line has no shape or dtype of its result"),
+     ("op(Tensor x) -> int", "a result is not a tensor, or is an optional tensor or a list"),
+     ("op(Tensor x[n]) -> Tensor[] y[n]", "a result is not a tensor, or is an optional tensor or a list"),
+     ("op(Tensor x[n]) -> Tensor? y[n]", "a result is not a tensor, or is an optional tensor or a list"),
+     ("op(Tensor x) -> Tensor", "the schema line has no shape of a result, or does not determine the dtype of a result"),
+     ("op(Tensor x[n]) -> Tensor y[n]: ?", "the schema line has no shape of a result, or does not determine the dtype of a result"),
      ("op(Tensor x[n], Tensor(out!) y[n], bytes b) -> ()", "XLA does not support the type bytes"),
      ("op(Tensor[] xs[n], Tensor(out!) y[n]) -> ()", "XLA does not support the type Tensor[]"),
-     ("op(Tensor x[n], Tensor(out!)? y[n]) -> ()", "the line has no shape of y for every call"),
-     ("op(Tensor x[n], Tensor(a!)? y[n]) -> ()", "the line has no shape of y for every call"),
-     ("op(Tensor x[n], Tensor(out!) y) -> ()", "the line has no shape of y for every call")],
+     ("op(Tensor x[n], Tensor(out!)? y[n]) -> ()", "the output y is optional, or has no shape in the schema line"),
+     ("op(Tensor x[n], Tensor(a!)? y[n]) -> ()", "the output y is optional, or has no shape in the schema line"),
+     ("op(Tensor x[n], Tensor(out!) y) -> ()", "the output y is optional, or has no shape in the schema line")],
 )  # fmt: skip
 def test_why_jax_has_no_function(of_jax, line, why):
     assert of_jax(line) == f"\n\n# {line}\n# No function for JAX: {why}.\n"
@@ -94,7 +94,7 @@ def test_why_jax_has_no_function(of_jax, line, why):
 
 def test_jax_needs_a_handler_in_the_library(of_jax):
     line = "op(Tensor x[n], Tensor(out!) y[n]) -> ()"
-    assert of_jax(line, exported=set()).endswith("# No function for JAX: it was exported without kernkit/shapes/export.h.\n")
+    assert of_jax(line, exported=set()).endswith("# No function for JAX: the op was exported without kernkit/shapes/export.h.\n")
     assert "__kk_register" in of_jax(line) and "__kk_register" in of_jax("op(Tensor(a!) y, Tensor x) -> ()")
 
 

@@ -426,7 +426,7 @@ def test_an_op_without_a_function_has_a_reason(shaped, ops):
     reported = re.findall(r"# (\w+)\(.*\n# No function for JAX: (.*)", text)
     assert dict(reported) == {
         "sum_list": "XLA does not support the type Tensor[].",
-        "total": "it returns a value that is not a tensor.",
+        "total": "a result is not a tensor, or is an optional tensor or a list.",
     }
 
 
@@ -435,7 +435,7 @@ def test_ops_without_the_headers_of_shapes_have_no_function(root, tmp_path):
 
     library = compiled.build(root / "docs/examples/leaky_relu.cc", tmp_path / "libplain.so", "-fvisibility=hidden")
     package = write_package(root, library, tmp_path, "plain_ops", "--jax")
-    assert "# No function for JAX: it was exported without kernkit/shapes/export.h." in (package / "_jax.py").read_text()
+    assert "# No function for JAX: the op was exported without kernkit/shapes/export.h." in (package / "_jax.py").read_text()
 
 
 SEVERAL_DEVICES = """

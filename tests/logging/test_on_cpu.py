@@ -115,7 +115,7 @@ def test_counters_accept_a_recording(root, runtime, recorded, tmp_path):
     without = kernkit(root, "counters", recorded)
     assert (without.returncode, without.stderr) == (3, f"kernkit: {recorded} is a recorded call; add --library LIB.so before the folder\n")
     program = kernkit(root, "counters", "--library", library, sys.executable)
-    assert program.returncode == 3 and "is not a recorded call, a folder that KERNKIT_RECORD wrote; leave out --library" in program.stderr
+    assert program.returncode == 3 and "is not a recorded call, which is a folder with call.json; leave out --library" in program.stderr
 
 
 # PyTorch calls ops with tensors of a CUDA device. PyTorch's allocator rounds sizes up, so the fault of shift() reads no

@@ -81,7 +81,7 @@ def test_every_type_of_argument_and_every_layout_replays_to_the_same_bits(folder
 def test_a_callback_cannot_be_repeated(folder, capfd):
     (path,) = recorded(folder, "ops.apply(lambda x: 2 * x, 1.5)")
     assert replay(path) == 3
-    assert "kernkit: the argument f is " in (error := capfd.readouterr().err) and error.endswith(", which no recording can hold; the call cannot be repeated\n")
+    assert "kernkit: the argument f is " in (error := capfd.readouterr().err) and error.endswith(", which a recording cannot contain; the call cannot be repeated\n")
 
 
 def test_results_that_differ_are_reported(folder, capfd):
@@ -143,7 +143,7 @@ def test_a_changed_schema_is_rejected(folder, capfd):
 
 def test_other_folders_are_rejected(tmp_path, capfd):
     assert replay(tmp_path) == 3
-    assert capfd.readouterr().err == f"kernkit: {tmp_path} is not a recording of KERNKIT_RECORD: it has no call.json\n"
+    assert capfd.readouterr().err == f"kernkit: {tmp_path} is not a recording: call.json not found; name a folder that a library wrote into the folder of KERNKIT_RECORD\n"
 
 
 @pytest.mark.all

@@ -86,5 +86,6 @@ def test_a_library_without_the_component_reports_it(template, environment, drive
     assert render(template, tmp_path, environment, library_name="crossed").returncode == 0
     output = subprocess.run(["./kk", "test", "--arch", "aarch64"], cwd=tmp_path / "crossed", env=driver_environment,
                           capture_output=True, text=True).stderr  # fmt: skip
-    assert output == ("kk: this copy of kernkit lacks the component aarch64, which has the option --arch aarch64; run: "
-                    "./kk update --with aarch64, and --from WHERE, a checkout or wheel of kernkit, unless kernkit is installed\n")
+    assert output == ("kk: this copy of kernkit lacks the component aarch64, which provides the option --arch aarch64; "
+                    "run: ./kk update --with aarch64; if kernkit is not installed, add --from WHERE, where WHERE is a checkout or a "
+                    "wheel of kernkit\n")

@@ -13,8 +13,8 @@ from .schema import Expression, Op, SchemaError, Size, Source, Value
 
 VERSION = 1  # version of the JSON: kJsonVersion in kernkit/schema/line_json.h
 TYPES = ("Tensor", "int", "float", "bool", "str", "ScalarType", "Device", "bytes", "Callable", "Any")
-# Largest number of levels of an expression. A line can have 256 parts, at most 128 of which are
-# operations, and Python compiles at most 200 nested parentheses.
+# Largest number of levels of an expression. A schema line can have 256 parts, at most 128 of which are operations, and
+# Python compiles at most 200 nested parentheses.
 MAX_DEPTH = 150
 
 _OPERANDS = {"+": 2, "-": 2, "*": 2, "/": 2, "ceil_div": 2, "round_up": 2, "numel": 0, "()": 1}
@@ -162,7 +162,8 @@ def _check_dtypes(values: List[Value], parameters: List[Value]) -> None:
 
 
 def _tensor(node: Dict[str, Any], key: str, parameters: List[Value]) -> Optional[int]:
-    """Returns the index of the tensor parameter that key `key` of the parsed line names; None if the key is missing."""
+    """Returns the index of a tensor parameter, the value of the key `key` in the parsed schema line; None if the key is
+    missing."""
     if key not in node:
         return None
     index = _index(node[key], len(parameters))
@@ -179,8 +180,8 @@ def _version(name: str, parsed: Any) -> None:
 
 
 def damaged(name: str, problem: object) -> SchemaError:
-    """Returns the error for an op whose parsed line was changed, or was not written by kernkit. `problem`: description
-    of the damage."""
+    """Returns the error for an op whose parsed schema line was changed, or was not written by kernkit. `problem`:
+    description of the damage."""
     return SchemaError(f"{name}: the parsed schema line is damaged: {problem}")
 
 

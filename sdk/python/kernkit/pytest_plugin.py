@@ -12,8 +12,8 @@ from typing import Any, Generator, List, Optional
 
 import pytest
 
-HEADER = ('kernkit: the CPU computes the results of device="cuda": kernels run by their PTX, and operators of PyTorch by its '
-          "kernels for the CPU. Times mean nothing")  # fmt: skip
+HEADER = ('kernkit: the CPU computes the results of device="cuda": kernels run by their PTX, and PyTorch\'s operators by '
+          "PyTorch's kernels for the CPU. Measured times are meaningless")  # fmt: skip
 # Pattern of a report about code that a GPU runs and the simulator does not. The pattern excludes the report about a
 # grid that does not fit a kernel's cluster, which is an error of the program.
 UNSUPPORTED = re.compile(r" cannot run: (?!the grid is not a multiple)| is not supported\b| are not supported\b")
@@ -68,8 +68,8 @@ def pytest_report_header() -> Optional[str]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: "pytest.CallInfo[None]") -> Generator[None, Any, Any]:
-    """Turns a failure of a test or of its setup into a skip if the cause is code that the simulator does not run. Only
-    the report has the failures of unittest's test cases, since pytest does not raise them in pytest_runtest_call."""
+    """Turns a failure of a test or of its setup into a skip if the cause is code that the simulator does not run. This
+    hook is used because pytest does not raise failures of unittest's test cases in pytest_runtest_call."""
     report = yield
     if not REPORTS:
         return report

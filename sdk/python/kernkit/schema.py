@@ -25,12 +25,12 @@ class Size:
 class Value:
     """A parameter or a result, as in `Tensor(a!) y` or `float factor=1.0`."""
 
-    type: str  # name of the type in the line, without [] and ?
+    type: str  # name of the type in the schema line, without [] and ?
     name: str = ""  # name of the parameter or result; "" for a result without a name
     is_list: bool = False
     is_optional: bool = False
     is_written: bool = False
-    default: Optional[str] = None  # text of the default in the line, with quotes
+    default: Optional[str] = None  # text of the default in the schema line, with quotes
     is_only_written: bool = False  # (out!)
     shape: Optional[Tuple[Size, ...]] = None
     dtype: Tuple[Union[int, str], ...] = ()  # names of dtypes, or indices of parameters that have the dtype, in order; ("?",): any dtype
@@ -38,13 +38,13 @@ class Value:
 
     @property
     def has_any_dtype(self) -> bool:
-        """Returns whether the dtype in the line is "?", which means that the caller chooses the dtype of the output."""
+        """Returns whether the dtype in the schema line is "?", which means that the caller chooses the dtype of the output."""
         return self.dtype == ("?",)
 
 
 @dataclasses.dataclass(frozen=True)
 class Source:
-    """A size of a tensor parameter that determines the value of a name in the line."""
+    """A size of a tensor parameter that determines the value of a name in the schema line."""
 
     name: str
     value: int  # index of the tensor among the parameters
@@ -62,16 +62,16 @@ class Op:
     parameters: List[Value]
     results: List[Value]
     doc: str = ""
-    sources: Tuple[Source, ...] = ()  # sources of the line's names, in the order in which the names are bound
+    sources: Tuple[Source, ...] = ()  # sources of the names in the schema line, in the order in which the names are bound
     run_of: Optional[int] = None  # index of the parameter that determines "..."
-    like: Optional[int] = None  # index of the parameter whose dtype and device an output has by default
+    like: Optional[int] = None  # index of the parameter that determines the default dtype and device of an output
 
     @property
     def has_shapes(self) -> bool:
-        """Returns whether the line has a shape or a dtype, or marks an output with (out!)."""
+        """Returns whether the schema line has a shape or a dtype, or marks an output with (out!)."""
         return any(value.shape is not None or value.dtype or value.is_only_written for value in self.parameters + self.results)
 
 
 class SchemaError(ValueError):
-    """Raised for a parsed line that this kernkit cannot read, or for a line that is unsuitable for its use, for example
-    as a backward."""
+    """Raised for a parsed schema line that this kernkit cannot read, and for an op that does not meet the requirements
+    of its use, for example as a backward."""

@@ -17,19 +17,19 @@ NO_DEVELOPMENT = ("third_party/kernkit has only the command bindings, and third_
 
 
 def sdk_folder() -> pathlib.Path:
-    """Returns the folder that holds include/, cmake/ and python/."""
+    """Returns the folder that contains include/, cmake/ and python/."""
     inside = _HERE / "sdk"
     return inside if inside.is_dir() else _HERE.parents[1]
 
 
 def python_folder() -> pathlib.Path:
-    """Returns the folder on Python's path that holds this package."""
+    """Returns the folder on Python's path that contains this package."""
     return _HERE.parent
 
 
 def development_folder() -> pathlib.Path:
-    """Returns the folder that holds simulator/ and the tests' headers: third_party/kernkit_dev in a library's copy,
-    otherwise the folder of the SDK."""
+    """Returns the folder that contains simulator/ and the headers for tests: third_party/kernkit_dev in a library's
+    copy, otherwise the folder of the SDK."""
     beside = sdk_folder().parent / "kernkit_dev"
     return beside if beside.is_dir() else sdk_folder()
 
@@ -48,5 +48,5 @@ def version() -> str:
 def without_component(name: str, what: str = "this command") -> str:
     """Returns the message for a command or an option of a component that a library's copy lacks. `what` names the
     command or the option."""
-    return (f"this copy of kernkit lacks the component {name}, which has {what}; run: ./kk update --with {name}, and "
-            "--from WHERE, a checkout or wheel of kernkit, unless kernkit is installed")  # fmt: skip
+    return (f"this copy of kernkit lacks the component {name}, which provides {what}; run: ./kk update --with {name}; if "
+            "kernkit is not installed, add --from WHERE, where WHERE is a checkout or a wheel of kernkit")  # fmt: skip

@@ -75,7 +75,7 @@ def test_every_rule_accepts_a_good_library(compiled):
 def test_a_library_of_an_earlier_kernkit_is_accepted(compiled):
     path = compiled(GOOD.replace('IN("kernkit_parsed")', 'IN("other")'))
     assert failed(path) == {}
-    assert text_of(path, "schemas") == "1 op: op; op: no parsed line, because an earlier kernkit built the file; build the library again for kernkit bindings"
+    assert text_of(path, "schemas") == "1 op: op; op: no parsed schema line, because an earlier kernkit built the file; to use kernkit bindings, build the library again"
 
 
 def test_an_export_without_documentation_is_accepted(compiled):
@@ -196,7 +196,7 @@ def test_the_identity_matches_the_file(compiled):
     assert text_of(path, "exports") == "the library exports the ops and 4 names of kernkit"
     assert failed(compiled(GOOD + text))["exports"].startswith("kernkit_identity: not exported")
     assert failed(compiled(GOOD + text.replace(".kernkit", ".other") + function))["exports"].startswith("kernkit_identity: exported")
-    assert text_of(compiled(), "identity") == "no identity in the file; kernkit_add_library() writes one"
+    assert text_of(compiled(), "identity") == "no identity in the file; link the library by kernkit_add_library(), which writes the identity"
 
 
 # ELF

@@ -96,8 +96,8 @@ def test_the_gpus_are_queried_once(root, driver, tmp_path):
     assert (tmp_path / "log").read_text() == "asked\n"
 
 
-NOT_TAKEN = ("this copy of kernkit lacks the component gpu, which has this command; run: ./kk update --with gpu, and "
-             "--from WHERE, a checkout or wheel of kernkit, unless kernkit is installed")  # fmt: skip
+NOT_TAKEN = ("this copy of kernkit lacks the component gpu, which provides this command; run: ./kk update --with gpu; if "
+             "kernkit is not installed, add --from WHERE, where WHERE is a checkout or a wheel of kernkit")  # fmt: skip
 
 
 def test_a_library_without_the_part_misses_nothing_where_no_gpu_is(default_library, no_gpu):

@@ -110,7 +110,7 @@ def test_a_call_that_does_not_end_is_an_error(library, capsys):  # noqa: F811
     (library / "kernels/CMakeLists.txt").open("a").write("kernkit_add_kernel(fast_ops other")
     before = files_below(library)
     assert cli.main(["remove", "swish", "--force"]) == 3
-    assert "kernels/CMakeLists.txt: a call does not end; correct the file first" in capsys.readouterr().err
+    assert "kernels/CMakeLists.txt: a command has no closing parenthesis; correct the file first" in capsys.readouterr().err
     assert files_below(library) == before
 
 

@@ -138,7 +138,7 @@ def test_a_program_with_damaged_names_is_rejected(linked, message_of, damage):
     content, names = program.read_bytes(), read_section(program, ".dynstr")
     assert content.count(names) == 1
     program.write_bytes(content.replace(names, damage * (len(names) - 1) + (b"\0" if damage == b"\xff" else damage)))
-    assert message_of(program) == (f"kernkit: {program} is damaged: .dynamic names a library that .dynstr does not hold; "
+    assert message_of(program) == (f"kernkit: {program} is damaged: .dynamic refers to a name that .dynstr does not contain; "
                              "build the file again\n")  # fmt: skip
 
 

@@ -118,10 +118,10 @@ def test_a_failed_configuration_leaves_nothing_for_the_next(place):
 
 def test_missing_tools_are_named(place):
     code, _, errors = place.run()
-    assert code == 3 and "kernkit: neither ninja nor make is installed; kernkit's runtime is compiled by one of them: " in errors
+    assert code == 3 and "kernkit: neither ninja nor make is installed; CMake needs one of the two programs to compile kernkit's runtime: " in errors
     place.install("ninja")
     code, _, errors = place.run()
-    assert code == 3 and "kernkit: cmake is not installed; kernkit's runtime is compiled by it: run " in errors
+    assert code == 3 and "kernkit: cmake is not installed; kernkit compiles its runtime by CMake: run " in errors
 
 
 def test_two_processes_at_once_compile_once(place):

@@ -267,7 +267,7 @@ def test_a_rendering_that_was_amended_is_none(library, newer, capsys):
     git(library, "reset", "--quiet", "--soft", "HEAD~2")
     git(library, "commit", "--quiet", "--amend", "--no-edit")
     run(library, code=3)
-    assert "the history does not hold the rendering of kernkit 0.1.0" in capsys.readouterr().err
+    assert "the history does not contain the rendering of kernkit 0.1.0" in capsys.readouterr().err
 
 
 @pytest.mark.all

@@ -239,7 +239,7 @@ def test_a_rendering_in_the_history_that_has_files_outside_the_library(library, 
     tree = git(outer, "write-tree").strip()
     git(outer, "commit", "--quiet", "-m", f"A rendering\n\nKernkit-template: 0.1.0 fast_ops {tree}")
     run(outer / "fast_ops", code=3)
-    assert "the history does not hold the rendering" in capsys.readouterr().err
+    assert "the history does not contain the rendering" in capsys.readouterr().err
     assert (outer / "mine").read_text() == "mine"
 
 

@@ -28,7 +28,7 @@ COMPILERS = ("c++", "cc", "g++", "gcc", "clang", "clang++", "cmake", "make", "ni
 
 def test_without_headers_of_cuda_nothing_is_compiled(tmp_path, monkeypatch):
     monkeypatch.setattr(runtime, "cuda_headers", lambda: None)
-    message = ("dist --simulator: cuda.h and cudaTypedefs.h of CUDA 13 were not found; the names of the driver's functions come from them: "
+    message = ("dist --simulator: cuda.h and cudaTypedefs.h of CUDA 13, which define the names of the driver's functions, were not found: "
                "add --cuda, or install the CUDA toolkit")  # fmt: skip
     with pytest.raises(UserError, match=re.escape(message)):
         simulator_wheel.build(tmp_path, "1735689600")

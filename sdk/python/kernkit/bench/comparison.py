@@ -14,8 +14,8 @@ CONFIDENCE = 0.95
 HIDDEN = 0.20
 FEWEST_ROUNDS = 3  # smallest number of rounds for a comparison; the standard deviation of fewer samples is unreliable
 CEILINGS = ("the best copy", "memcpy")
-# Lower limit of the standard deviation of the logarithms of times. Code and memory are placed differently in two runs,
-# which changes all samples of a run alike, so the spread of a run's samples does not show the effect.
+# Lower limit of the standard deviation of the logarithms of times. In two runs, code and memory have different
+# addresses, which changes all samples of a run alike. The spread of a run's samples does not show this effect.
 PLACEMENT = 0.005
 
 
@@ -60,7 +60,7 @@ def _logarithms(row: Row, references: List[Row]) -> List[float]:
 def t_quantile(probability: float, freedom: int) -> float:
     """Returns the quantile of Student's t-distribution with `freedom` degrees of freedom at `probability`, which must
     exceed 0.5."""
-    # With t = sqrt(freedom) * tan(angle), the density over the angle is constant * cos(angle) ** (freedom - 1).
+    # With t = sqrt(freedom) * tan(angle), the density of the angle is constant * cos(angle) ** (freedom - 1).
     constant = math.gamma((freedom + 1) / 2) / math.gamma(freedom / 2) / math.sqrt(math.pi)
 
     def above_half(angle: float, steps: int = 200) -> float:  # Simpson's rule
@@ -83,8 +83,8 @@ def _interval(old: List[float], new: List[float], rows: int) -> Tuple[float, flo
     candidates = [_of_normal(old, new, 2 * rows, 1.0)]
     fewest = min(len(old), len(new))
     if fewest >= 4:
-        # Normally distributed samples have a smaller standard deviation without the farthest sample. The factor that
-        # corrects the standard deviation was found by simulation.
+        # Removing the farthest sample makes the standard deviation too small. The factor that corrects the standard
+        # deviation was determined by simulation of normally distributed samples.
         candidates.append(_of_normal(_without_farthest(old), _without_farthest(new), 2 * rows, 1 + 3.6 / fewest))
     return min(candidates, key=lambda candidate: candidate[1])
 

@@ -76,7 +76,7 @@ class ElfFile:
         return [Section(_text(self.content, first_name + name), *fields) for name, *fields in headers]
 
     def section(self, name: str) -> Optional[Section]:
-        """Returns the first section of this name that has content in the file, or None if there is none."""
+        """Returns the first section of this name that has content in the file, or None if no section matches."""
         return next((section for section in self.sections if section.name == name and section.kind != NOBITS), None)
 
     def read(self, section: Optional[Section]) -> bytes:
@@ -116,7 +116,7 @@ class ElfFile:
             names = self._names(section)
             return [_text(names, value, "strict") for tag, value in self.dynamic() or [] if tag == DT_NEEDED]
         except (ValueError, IndexError):
-            raise UserError(f"{self.path} is damaged: .dynamic names a library that .dynstr does not hold; build the file "
+            raise UserError(f"{self.path} is damaged: .dynamic refers to a name that .dynstr does not contain; build the file "
                             "again") from None  # fmt: skip
 
     def needed_versions(self) -> Dict[int, str]:
@@ -163,7 +163,7 @@ class ElfFile:
             return self._names(section)
 
     def relocations(self) -> Dict[int, int]:
-        """Returns {address: addend} for all relocations in sections of the type RELA."""
+        """Returns {address of a relocation: its addend} for all relocations in sections of the type RELA."""
         sections = [section for section in self.sections if section.kind == RELA]
         return {address: addend for section in sections for address, _, addend in self._entries(section, "QQq")}
 

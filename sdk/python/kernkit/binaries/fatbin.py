@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The GPU architectures for which a library has code, read from the sections of nvcc. Section __nv_relfatbin has the
-objects that nvcc -rdc=true linked.
+"""The GPU architectures for which a library contains code, read from the sections that nvcc writes. Section
+__nv_relfatbin contains the objects that nvcc -rdc=true linked.
 
 NVIDIA does not document the format. tests/project/command_line/test_doctor.py compares the result
-with the output of CUDA 13's cuobjdump. A section of an unknown format raises FatbinError.
+with the output of CUDA 13's cuobjdump. The functions raise FatbinError for a section of an unknown format.
 """
 
 import pathlib

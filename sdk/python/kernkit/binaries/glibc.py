@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Versions of symbols of glibc and of g++'s libraries, and the platform tag of a wheel that needs them.
+"""Versions of symbols of glibc and of g++'s libraries, and the platform tag of a wheel that needs these versions.
 
 The platform tags come from auditwheel's policy file; auditwheel itself is not imported.
 """
@@ -11,7 +11,7 @@ import pathlib
 from typing import Any, Dict, Iterable, List, Optional, Tuple
 
 Version = Tuple[int, ...]
-# Policy of a platform tag: {kind of symbols, such as "GLIBC": versions that every system with the tag has}.
+# Policy of a platform tag: {kind of symbols, such as "GLIBC": versions that every system of the tag provides}.
 Policy = Dict[str, List[str]]
 
 # {symbol version whose name has no number: the first glibc release that defines the version}. Source: NEWS of glibc
@@ -52,7 +52,7 @@ def has_policies() -> bool:
 
 
 def allows(policy: Policy, versions: Iterable[str]) -> bool:
-    """Returns whether every system of the policy has all these versions, such as "GLIBC_2.34". Versions of kinds that
+    """Returns whether every system of the policy provides all `versions`, such as "GLIBC_2.34". Versions of kinds that
     the policy does not list are ignored."""
     needs = (text.partition("_") for text in versions)
     return all(number in policy.get(kind, [number]) for kind, _, number in needs)

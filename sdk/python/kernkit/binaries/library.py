@@ -57,7 +57,7 @@ def read_library(path: pathlib.Path) -> Library:
     file = ElfFile(path)
     dynamic, symbols = file.dynamic(), file.symbols()
     if dynamic is None or symbols is None:
-        raise UserError(f"{path} is not a shared library, or its section headers were removed")
+        raise UserError(f"{path} is not a shared library, or its section headers were removed; name the file that the linker wrote")
     flags = dict(dynamic)
     names = file.needed_versions()
     # Local symbols are skipped: ld for aarch64 leaves symbols of sections in the dynamic symbol table.

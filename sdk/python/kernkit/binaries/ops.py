@@ -53,8 +53,8 @@ def op_of_line(line: str) -> str:
 
 
 def read_ops(path: pathlib.Path) -> List[Op]:
-    """Returns the ops of a library, sorted by name. Raises UserError if an op has no parsed line, or a parsed line of
-    another version of the format."""
+    """Returns the ops of a library, sorted by name. Raises UserError if an op has no parsed schema line, or if the line
+    has another version of the format."""
     docs = read_docs(path)
     try:
         parsed = read_parsed(path)

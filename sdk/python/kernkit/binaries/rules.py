@@ -51,7 +51,7 @@ def check_schemas(library: Library) -> Finding:
                 read_op(op_of_line(line), line, parsed[op_of_line(line)])
     except SchemaError as error:
         return failure("schemas", f"{error}; this kernkit is older than the library, "
-                     "or the file was changed after it was built")
+                     "or the file was changed after it was built; use a newer kernkit, or build the library again")
     if without := library.ops - named:
         return failure("schemas", f"{_list(without)}: no schema line in the file; export it with "
                      "KERNKIT_EXPORT, and keep section kernkit_schema when stripping")
@@ -61,8 +61,8 @@ def check_schemas(library: Library) -> Finding:
     if not named:
         return failure("schemas", "no op found; add one with kernkit_add_kernel()")
     unparsed = named - set(parsed)
-    earlier = f"; {_list(unparsed)}: no parsed line, because an earlier kernkit built the file; build the library again " \
-              "for kernkit bindings" if unparsed else ""
+    earlier = f"; {_list(unparsed)}: no parsed schema line, because an earlier kernkit built the file; to use kernkit " \
+              "bindings, build the library again" if unparsed else ""
     return Finding("schemas", True, f"{len(named)} op{'s' * (len(named) > 1)}: {_list(named, 1000)}{earlier}")
 
 
@@ -118,7 +118,7 @@ def check_nodelete(library: Library) -> Finding:
     if not library.is_nodelete:
         return failure("nodelete", "the library can be unmapped while its tensors exist, and their deleters "
                      "then crash; link with -Wl,-z,nodelete")
-    return Finding("nodelete", True, "the library stays mapped")
+    return Finding("nodelete", True, "the library stays mapped until the process ends")
 
 
 def check_startup(library: Library) -> Finding:
@@ -162,7 +162,7 @@ def check_cuda(library: Library, expected: Optional[str] = None) -> Finding:
 
 
 def check_identity(library: Library) -> Finding:
-    return Finding("identity", True, as_line(library.identity) or "no identity in the file; kernkit_add_library() writes one")
+    return Finding("identity", True, as_line(library.identity) or "no identity in the file; link the library by kernkit_add_library(), which writes the identity")
 
 
 def examine(

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The start-up code of a library: whether it contains set_fast_math() of GCC's crtfastmath.o, which -ffast-math links.
 
-A stripped file has no name for the function, so the machine code is compared.
+The function is recognised by its machine code, because a stripped file does not contain its name.
 """
 
 import re

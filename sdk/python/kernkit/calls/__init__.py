@@ -1,2 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Traces and recordings of calls, which the hook of a library writes. Both are untrusted input."""
+"""Traces and recordings of calls, which libraries write if KERNKIT_TRACE or KERNKIT_RECORD is set. Both are untrusted
+input."""

@@ -10,11 +10,11 @@ import time
 import traceback
 from typing import Callable, Optional
 
-FAILED = 3  # exit code after an exception
+FAILED = 3  # exit code of a child process whose work raised an exception
 
 
 def _silence() -> None:
-    """Discards the output of this process, and disables the traceback and the core file of a crash."""
+    """Discards the output of this process, and disables the traceback and the core file that a crash would write."""
     nothing = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nothing, 1)
     os.dup2(nothing, 2)
@@ -23,8 +23,8 @@ def _silence() -> None:
 
 
 def _wait(child: int, seconds: float) -> int:
-    """Waits for the child process for at most this time [s], then kills it. Returns its status as os.waitpid() does, and
-    SIGALRM's for a killed child process."""
+    """Waits until the child process ends; kills the child process after `seconds`. Returns the status that os.waitpid()
+    reports; for a killed child process, the status of a process that SIGALRM ended."""
     deadline, pause = time.monotonic() + seconds, 0.0005
     while time.monotonic() <= deadline:
         ended, status = os.waitpid(child, os.WNOHANG)

@@ -63,8 +63,8 @@ class Driver:
 
 
 class DeviceMemory:
-    """New memory of a CUDA device at an address that is equal to the recorded address modulo 256, the alignment of
-    allocations."""
+    """Newly allocated memory of a CUDA device, at an address that is equal to the recorded address modulo 256, the
+    alignment of allocations."""
 
     _ALIGNMENT = 256
 

@@ -15,7 +15,7 @@ _FORMATS = {(2, 16): "e", (2, 32): "f", (2, 64): "d", (0, 8): "b", (0, 16): "h",
 
 
 def _number(data: bytes, at: int, value: Value) -> Optional[float]:
-    """Returns the element at byte offset `at`, or None if the dtype is not in _FORMATS."""
+    """Returns the element of `value` at byte offset `at` of `data`, or None if the dtype is not in _FORMATS."""
     code, bits, lanes = value.dtype
     layout = _FORMATS.get((code, bits))
     if layout is None or lanes != 1:
@@ -27,8 +27,8 @@ def _number(data: bytes, at: int, value: Value) -> Optional[float]:
 
 
 def _offsets(value: Value, begin: int) -> Iterator[Tuple[Tuple[int, ...], int]]:
-    """Yields (index, byte offset in the storage) of the first element of each row. A row has all elements whose indices
-    differ in the last dimension only."""
+    """Yields (index without the last dimension, byte offset in the storage) of the first element of each row. The
+    elements of a row differ in the last index only."""
     size, strides = value.item_bits() // 8, value.all_strides()
     for index in itertools.product(*map(range, value.shape[:-1])):
         yield index, value.address - begin + size * sum(i * stride for i, stride in zip(index, strides))
@@ -68,7 +68,7 @@ def _compare(value: Value, begin: int, recorded: bytes, now: bytes, tolerance: f
 
 
 def compare(recording: Recording, outcome: Outcome, tolerance: float) -> Tuple[List[str], List[str]]:
-    """Returns (messages about differences, names of the compared values). The recording must have results."""
+    """Returns (messages about differences, names of the compared values). Requires that the recording has results."""
     results = recording.results
     assert results is not None
     if results.error != outcome.error:
@@ -92,7 +92,8 @@ def compare(recording: Recording, outcome: Outcome, tolerance: float) -> Tuple[L
 
 
 def _gathered(value: Value, begin: int, content: bytes) -> bytes:
-    """Returns the bytes of the elements, in row-major order."""
+    """Returns the bytes of the tensor's elements, in row-major order. `content`: the memory that begins at address
+    `begin`."""
     size, length = value.item_bits() // 8, value.shape[-1] if value.shape else 1
     step = size * (value.all_strides()[-1] if value.shape else 1)
     rows = (at for _, at in _offsets(value, begin))

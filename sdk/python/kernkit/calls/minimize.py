@@ -3,11 +3,11 @@
 
 A failure is the signal that ends the process, a finding of a tool, an error, or a result that differs from the recorded
 result. Numbers in the text of an error or a finding may change; the op, the kind of failure and the source line may
-not. If the recorded call has several findings, a smaller call needs one of them.
+not. If the recorded call has several findings, a smaller call must have at least one of them.
 
-The results of a smaller call were not recorded. Where the failure is a difference, a size becomes smaller only if the
-smaller call computes the values that the replayed whole call computes for these elements; the recorded elements are
-then the expected result.
+The results of a smaller call were not recorded. If the failure is a difference, a size becomes smaller only if the
+smaller call computes, for its elements, the same values as the replayed whole call. The recorded values of these
+elements are then the expected result.
 """
 
 import re
@@ -47,8 +47,8 @@ def _without_numbers(text: str) -> str:
 
 
 def failures_of(recording: Recording, trial: Trial) -> List[Failure]:
-    """Returns the failures of a call, the most precise first. Differences between the results and the recorded results
-    are not included."""
+    """Returns the failures of a call: first findings of tools, then a signal, an exit or an error. Differences between
+    the results and the recorded results are not included."""
     failures = [Failure(("finding", finding["tool"], _without_numbers(finding.get("pair") or finding["sentence"])),
                         f"{finding['tool']}: {finding['sentence']}") for finding in trial.findings]  # fmt: skip
     if trial.signal is not None:
@@ -68,7 +68,8 @@ class _Search:
         self.outcome = whole.outcome
         failures = failures_of(recording, whole)
         self.failure = failures[0] if failures else self._difference_of_the_whole(whole)
-        # One fault may have findings on several lines, of which a smaller call has only some.
+        # One fault may cause findings on several source lines. A smaller call may have only some of these findings, so
+        # any finding of the whole call is accepted.
         self.keys = {failure.key for failure in failures if failure.key[0] == "finding"} or {self.failure.key}
         self.best = recording
 

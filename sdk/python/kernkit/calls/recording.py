@@ -228,7 +228,7 @@ def read(folder: pathlib.Path) -> Recording:
     recording cannot be read or is damaged."""
     path = folder / "call.json"
     if not path.is_file():
-        raise UserError(f"{folder} is not a recording of KERNKIT_RECORD: it has no call.json")
+        raise UserError(f"{folder} is not a recording: call.json not found; name a folder that a library wrote into the folder of KERNKIT_RECORD")
     try:
         node = _json(path)
         if node.get("format") != "kernkit call" or node.get("version") != 1:

@@ -155,7 +155,7 @@ class _Arguments:
         elif value.type in ("list", "shape"):
             self._set_object(out, value)
         else:
-            raise UserError(f"the argument {value.name} is {value.value}, which no recording can hold; the call cannot be repeated")
+            raise UserError(f"the argument {value.name} is {value.value}, which a recording cannot contain; the call cannot be repeated")
 
     def _set_text(self, out: _Any, value: Value) -> None:
         """Sets *out to the text. A text with a NUL byte is passed as an object of the host, because a raw str ends at
@@ -168,7 +168,7 @@ class _Arguments:
         else:
             content = _ByteArray(self._kept(ctypes.create_string_buffer(text)), len(text))
             if self.host.TVMFFIStringFromByteArray(ctypes.byref(content), ctypes.byref(out)) != 0:
-                raise UserError(f"the argument {value.name}: tvm_ffi cannot make a str")
+                raise UserError(f"the argument {value.name}: tvm_ffi failed to make a str")
 
     def _tensor(self, value: Value) -> _DLTensor:
         sizes = ctypes.c_int64 * max(len(value.shape), 1)
@@ -196,10 +196,10 @@ class _Arguments:
         text = _ByteArray(self._kept(ctypes.create_string_buffer(name)), len(name))
         function, result = ctypes.c_void_p(), _Any()
         if library.TVMFFIFunctionGetGlobal(ctypes.byref(text), ctypes.byref(function)) != 0 or not function:
-            raise UserError(f"the argument {value.name}: tvm_ffi has no function {make}")
+            raise UserError(f"the argument {value.name}: the installed tvm_ffi lacks the function {make}; run pip install --upgrade apache-tvm-ffi")
         if library.TVMFFIFunctionCall(function, arguments, len(items), ctypes.byref(result)) != 0:
-            raise UserError(f"the argument {value.name}: tvm_ffi cannot make a list")
-        out.type_index, out.v.ptr = result.type_index, result.v.ptr  # never freed, since the process ends
+            raise UserError(f"the argument {value.name}: tvm_ffi failed to make a list")
+        out.type_index, out.v.ptr = result.type_index, result.v.ptr  # the object is never freed: the process ends after the call
 
     def _set_tensor_object(self, library: ctypes.CDLL, any_value: _Any) -> None:
         """Replaces the DLTensor in `any_value` by a tensor object of the host. An element of a list must be an object,
@@ -209,7 +209,7 @@ class _Arguments:
         result = ctypes.c_void_p()
         self._kept(managed)
         if library.TVMFFITensorFromDLPackVersioned(ctypes.byref(managed), 0, 0, ctypes.byref(result)) != 0:
-            raise UserError("tvm_ffi cannot make a tensor object for an element of a list")
+            raise UserError("tvm_ffi failed to make a tensor object for an element of a list")
         any_value.type_index, any_value.v.ptr = _TENSOR_OBJECT, result.value
 
     def _new_tensor(self, prototype: Any, out: Any, error: int, set_error: int) -> int:
@@ -237,8 +237,8 @@ class _Arguments:
             return -1
 
     def returned(self, address: int) -> Optional[Returned]:
-        """Returns the tensor of the object at `address`, which the call returned, or None if the CPU and the driver
-        cannot read the tensor's memory."""
+        """Returns the tensor of the object at `address`, which the call returned, or None if neither the CPU nor
+        the driver can read the tensor's memory."""
         tensor = _DLTensor.from_address(address + _HEADER)
         pointer = ctypes.POINTER(ctypes.c_int64)
         shape = tuple(ctypes.cast(tensor.shape, pointer)[: tensor.ndim])
@@ -281,7 +281,7 @@ def load_host() -> Optional[ctypes.CDLL]:
     if spec is None or spec.origin is None:
         return None
     path = pathlib.Path(spec.origin).parent / "lib/libtvm_ffi.so"
-    if not path.is_file():  # a version of the package that has the library in another folder
+    if not path.is_file():  # some versions of the package have the library in another folder
         path = pathlib.Path(importlib.import_module("tvm_ffi").libinfo.find_libtvm_ffi())
     return ctypes.CDLL(str(path), ctypes.RTLD_GLOBAL)
 

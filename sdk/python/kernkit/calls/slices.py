@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A part of a recorded call: tensors with fewer elements.
 
-A tensor without gaps stays without gaps, at the recorded address. Other tensors, and tensors that overlap, become views of the
-recorded memory, which is cut off at both ends.
+A tensor without gaps stays without gaps, at the recorded address. Other tensors, and tensors that overlap, keep their
+strides and become views of the recorded memory; the memory before the first and after the last remaining element is
+left out.
 """
 
 from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple

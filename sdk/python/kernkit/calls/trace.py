@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads the file of KERNKIT_TRACE: the ring of the last calls of a process.
+"""Reads the file of KERNKIT_TRACE: a ring buffer with the last calls of a process.
 
 kernkit/logging/impl/trace.h defines the layout. The file is untrusted input: a process can have ended while it
 wrote an entry, and the file can be damaged.
@@ -38,7 +38,7 @@ class Call(NamedTuple):
 
 class Trace(NamedTuple):
     pid: int
-    total: int  # number of calls of the process, including calls that the ring no longer has
+    total: int  # number of calls of the process, including calls that the ring buffer no longer contains
     calls: List[Call]  # the last calls, in the order in which they began
 
 

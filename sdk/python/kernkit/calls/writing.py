@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes a recording, in the form that KERNKIT_RECORD writes."""
+"""Writes a recording, in the form that a library writes if KERNKIT_RECORD is set."""
 
 import json
 import math

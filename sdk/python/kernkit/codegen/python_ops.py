@@ -22,8 +22,8 @@ _PARAMETERS = {
     "Any": "{Any}",
 }
 _RESULTS = {**_PARAMETERS, "Tensor": "{Any}"}
-# Python source for lazy tensors of PyTorch: a flag that DLPack does not transfer means that the elements are the
-# conjugates or the negatives of the values in memory.
+# Python source for PyTorch's lazy tensors, whose elements are the conjugates or the negatives of the values in memory. A
+# flag of the tensor marks such a tensor; DLPack does not transfer the flag.
 _LAZY = '''
 
 {eager}: {Set}[{type}] = {{{type}(None)}}  # classes of arguments that are never lazy
@@ -64,8 +64,8 @@ def {plain_bool}(value: {Any}) -> {Any}:
     is_numpys = {type}(value).__module__ == "numpy" and {type}(value).__name__ in ("bool_", "bool")
     return value.item() if is_numpys else value
 '''
-# Names in _LAZY and _BOOL that the functions of ops use. The module spells these names so that no parameter has the
-# same name.
+# Names in _LAZY and _BOOL that the functions of ops use. The module changes these names where a parameter has the same
+# name.
 _LAZY_WORDS = ("eager", "real", "is_lazy", "resolved", "not_written", "plain_bool")
 # {name in braces in the source: module that defines the name, or "" for a name of a module}. A builtin is imported only
 # if an op has the same name.
@@ -112,8 +112,8 @@ def _docstring(op: Op) -> str:
 
 
 class _Spelling(Dict[str, str]):
-    """{name: how the module spells the name}. The spelling differs from the name if an op's function has the same
-    name."""
+    """{name: the module's name for the same object}. The module's name differs from the key if an op's function has the
+    same name as the key."""
 
     def __init__(self, taken: Set[str]) -> None:
         super().__init__()

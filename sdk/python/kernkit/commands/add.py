@@ -91,7 +91,7 @@ def run(arguments: argparse.Namespace) -> int:
     if removed:
         print(f"left out of the schema: {' '.join(removed)}", file=sys.stderr)
     if why_without_shapes:
-        print(f"left out of the schema: shapes, dtypes and (out!), {why_without_shapes}. {name}_export.cc keeps your line in a comment",
+        print(f"left out of the schema: shapes, dtypes and (out!), {why_without_shapes}. {name}_export.cc keeps your schema line in a comment",
               file=sys.stderr)  # fmt: skip
     for path in [*texts, kernel_list.PATH]:
         print(path)

@@ -2,7 +2,7 @@
 """Write the Python functions of a library's ops, from the schema lines in the built file.
 
 The library is not loaded, so it can be for another machine or need a GPU. The command writes into the package's
-folder, which must hold the library when the package is imported:
+folder, which must contain the library when the package is imported:
 
   _ops.py    one function per op, with the names, defaults and types of the schema and the documentation
              of the op; type checkers and editors read this file in place of a .pyi file

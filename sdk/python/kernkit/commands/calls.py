@@ -3,7 +3,7 @@
 
 The process may run, or have ended in any way. Each line is a call, in the order in which the calls began: its number,
 the op with its arguments, the stream of a tensor on a device, the thread, and how the call ended. A call that "did not
-return" is in progress, or was when the process ended.
+return" is in progress, or was in progress when the process ended.
 Exit code 1: no call is printed.
 """
 

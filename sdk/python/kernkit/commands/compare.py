@@ -5,9 +5,9 @@ A row's value is its share of the ceiling measured in the same run (the best cop
 its peers in the same run. Times of two runs are never compared. For every row the command computes
 the confidence interval of the change, at a confidence of 95 % for all rows together. A row
 is slower or faster if the interval does not contain 0 and the change is at least --tolerance.
-Another row is unclear if the interval contains a change of 20 %. Exit code 1: a row is slower.
-Runs of different CUDA devices, and a run of a device and a run of the CPU, are rejected.
-Files of `kernkit counters --json` are compared without intervals.
+Any other row is unclear if the interval contains a change of 20 %. Exit code 1: a row is slower.
+The command rejects runs of different CUDA devices, and a run of a CUDA device with a run of the CPU. Files of `kernkit
+counters --json` are compared without intervals.
 """
 
 import argparse

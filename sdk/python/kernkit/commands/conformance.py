@@ -4,12 +4,11 @@
     kernkit conformance LIB.so...
     kernkit conformance --dlpack numpy --dlpack torch
 
-Each library is loaded and its functions are called with wrong arguments, each in a process of its
-own, so that a crash is a result. The host is libtvm_ffi.so of the installed package apache-tvm-ffi.
-A package is numpy, torch, jax, tvm_ffi, or module:function, where function(shape, dtype) returns a
-CPU array with the elements 0, 1, 2, ... in row-major order, of the dtype that the text names, as in
-"float32". The output is a table of rules by products. Exit code 1: a product breaks a rule of level
-"must" or, with --strict, a rule of level "should".
+Each library is loaded and its functions are called with wrong arguments, each in a process of its own, so that a crash
+is reported as the result of a rule. The host is libtvm_ffi.so of the installed package apache-tvm-ffi. A package is
+numpy, torch, jax, tvm_ffi, or module:function, where function(shape, dtype) returns a CPU array with the elements 0, 1,
+2, ... in row-major order; dtype is a text such as "float32". The output is a table of rules by products. Exit code 1: a
+product breaks a rule of level "must" or, with --strict, a rule of level "should".
 """
 
 import argparse

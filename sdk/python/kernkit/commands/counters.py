@@ -5,8 +5,8 @@
     kernkit counters --library LIB.so FOLDER
 
 The program is one that `kernkit run` runs, or that links kernkit::simulator_ptx, as a library's tests do.
-A folder of KERNKIT_RECORD is a recorded call, which is repeated with the library, as by `kernkit replay --on-cpu`.
-The exit code is the exit code of the program.
+FOLDER is a recorded call, which a library wrote because KERNKIT_RECORD was set. The call is repeated with LIB.so, as by
+`kernkit replay --on-cpu`. The exit code is the exit code of the program.
 """
 
 import argparse
@@ -33,7 +33,7 @@ def _make_call(arguments: argparse.Namespace) -> None:
     """If the program is the folder of a recorded call, replaces it by the command that repeats the call."""
     if not pathlib.Path(arguments.program, "call.json").is_file():
         if arguments.library:
-            raise UserError(f"--library: {arguments.program} is not a recorded call, a folder that KERNKIT_RECORD wrote; leave out --library")
+            raise UserError(f"--library: {arguments.program} is not a recorded call, which is a folder with call.json; leave out --library")
         return
     if not arguments.library:
         raise UserError(f"{arguments.program} is a recorded call; add --library LIB.so before the folder")

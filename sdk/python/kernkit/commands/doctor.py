@@ -8,7 +8,7 @@ a rule failed. The rules:
   exports    the library exports the ops, with their metadata and documentation, and nothing else
   unique     no symbol is process-wide (GNU_UNIQUE)
   itself     the library binds its own symbols to itself (-Bsymbolic)
-  host       the library needs no symbol of the process: of tvm_ffi, of Python, of a framework
+  host       the loading process need not define any symbol, such as a symbol of tvm_ffi, Python or a framework
   needed     the library depends only on libraries that every Linux has, and on libraries that --needed permits
   nodelete   the library stays mapped (-z nodelete), so that a deleter cannot dangle
   startup    no start-up code flushes subnormals to zero (-ffast-math at the link)
@@ -34,7 +34,7 @@ def check_sealed(folder: pathlib.Path) -> Finding:
     """Returns the finding of the rule "sealed" for `folder`, one of the two folders of a library's copy of kernkit."""
     changes, line = manifest.changes(str(folder)), manifest.version_line(str(folder))
     if any(changes):
-        return failure("sealed", f"{folder} was changed since it was {' '.join(line.split()[:2])}: {changes}; restore it "
+        return failure("sealed", f"{folder} differs from its original in {' '.join(line.split()[:2])}: {changes}; restore it "
                      "from git, or bring the change to kernkit: ./kk update replaces the folder")
     return Finding("sealed", True, f"{folder} is {line}")
 

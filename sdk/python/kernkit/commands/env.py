@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Print the versions that a bug report needs: of kernkit, the tools, the machine, the simulator's runtime, the libraries.
 
-Libraries are the installed packages that require apache-tvm-ffi, and each PACKAGE. A library's line
-has the identity in the file that Python would load, and the version that is installed. No library
-is loaded. Exit code 1: Python would load another version than the installed version.
+Libraries are the installed packages that require apache-tvm-ffi, and each PACKAGE. A library's line contains the
+identity in the file that Python would load, and the version that is installed. No library is loaded. Exit code 1:
+Python would load another version than the installed version.
 """
 
 import argparse
@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def version_of_tool(name: str) -> str:
     """Returns the longest version number in the output of NAME --version, such as 13.0.88 rather than 13.0 for nvcc, or
-    a text that explains why there is none."""
+    a text that explains why no version was found."""
     if not shutil.which(name):
         return "not found"
     try:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Create a kernel library from the template, in ./NAME.
 
-The library is a git repository with the rendering as its first commit, by the committer of git's settings, unless the
-folder is in another repository or --no-git is given. Every option is checked before anything is written or run.
+The library becomes a git repository, whose first commit is the rendering, unless the folder is in another repository or
+--no-git is given. The committer comes from git's settings. Every option is checked before anything is written or run.
 `cookiecutter PATH/template` has the same questions.
 """
 

@@ -3,9 +3,9 @@
 
   kernkit remove swish
 
-removes its files and its call in kernels/CMakeLists.txt; the next build has no export, Python function and
-documentation of the op. Files that git could not restore are an error, unless --force. The command lists the files
-that still name the op.
+removes its files and its call in kernels/CMakeLists.txt; the next build contains no export, Python function or
+documentation of the op. Without --force, the command fails if git could not restore the files. The command lists the
+files that still name the op.
 """
 
 import argparse

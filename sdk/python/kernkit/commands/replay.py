@@ -6,12 +6,12 @@ alignment and shared memory of the recorded call. The call runs in a process of 
 
 --on-cpu repeats the call of a GPU without a GPU: the library's kernels run by their PTX, as by `kernkit run`. With --tool
 they run under the tools of `kernkit sanitize`, which report errors with the lines of the kernel. Uninitialised memory has
-the same bytes, and the threads of a block the same order, in each such replay, so that wrong results can be equal: use --tool,
-or change bytes and order by KERNKIT_POISON=0x11 and KERNKIT_SEED=3 in the environment.
+the same bytes, and the threads of a block the same order, in each such replay, so wrong results can equal the recorded results:
+use --tool, or change bytes and order by KERNKIT_POISON=0x11 and KERNKIT_SEED=3 in the environment.
 --minimize repeats the call with smaller tensors, and writes the smallest call that still fails. Sizes with one name in the
 schema line change together; in a line without sizes, equal sizes change together.
---uninitialised gives tensors that the op only writes new memory without the recorded values. If the results change, the op
-reads this memory before it writes the memory; --tool initcheck reports the line of the kernel.
+--uninitialised allocates new memory, without the recorded values, for tensors that the op only writes. If the results
+change, the op reads this memory before it writes the memory; --tool initcheck reports the line of the kernel.
 --bench measures the time of the call and of a copy of as many bytes, on the CPU or on a GPU, and writes a file for
 `kernkit report` and `kernkit compare`. Each round is a new process. The result of a round is the fastest of three
 means.
@@ -67,7 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _uninitialised(call: recording.Recording, names: List[str]) -> recording.Recording:
-    """Returns the call without the recorded values of the tensors with these names. Memory of the CPU gets bytes 255, which
+    """Returns the call without the recorded values of the tensors with these names. CPU memory is filled with bytes 255, which
     are NaN in a float. Raises UserError if a name is unknown, or if another tensor shares the memory."""
     storages = list(call.storages)
     for name in names:
@@ -136,8 +136,8 @@ def _command(arguments: argparse.Namespace) -> List[str]:
 
 
 def _op(call: recording.Recording, library: pathlib.Path) -> Optional[Op]:
-    """Returns the op of the recorded call with its parsed schema line, or None if the library has no parsed line for
-    the op."""
+    """Returns the op of the recorded call with its parsed schema line, or None if the library has no parsed schema line
+    for the op."""
     try:
         parsed = read_parsed(library)
         return read_op(call.op, call.op + call.schema, parsed[call.op]) if call.op in parsed else None
@@ -187,7 +187,7 @@ def _bench(call: recording.Recording, arguments: argparse.Namespace) -> int:
         print(f"{row.name}: {text}")
     wrong = any(row.reason for row in rows)
     if not wrong:
-        print(f"Each time includes {round(min(overheads))} ns of overhead, in which Python makes the call. The rows are in {arguments.bench}.")
+        print(f"Each time includes {round(min(overheads))} ns of overhead for the call from Python. The rows are in {arguments.bench}.")
         if device is not None and "kernkit" in device:
             print(f"The device is {device}: the times are not those of a GPU.")
     return 1 if wrong else 0

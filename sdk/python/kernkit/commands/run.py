@@ -4,10 +4,10 @@
     kernkit run [--seed N] [--devices N] [--capability N] PROGRAM ARGUMENTS...
     kernkit run [--nvcc-options=OPTIONS] FILE.cu ARGUMENTS...
 
-nvcc compiles a .cu file first, and again after a change of the file or of its headers. A program that
-is compiled already needs PTX of its kernels, which nvcc's default includes, and CUDA 13's runtime: as a
-shared library, or linked statically, nvcc's default, in a file that is not stripped. kernkit's runtime
-takes the place of both. The package kernkit-simulator has the runtime prebuilt. Without the package, CMake
+nvcc compiles a .cu file first, and again after a change of the file or of its headers. A compiled
+program must contain the PTX of its kernels, as by nvcc's default, and use CUDA 13's runtime: as a shared
+library or, nvcc's default, linked statically into a file that is not stripped. In both cases kernkit's runtime
+replaces CUDA's runtime. The package kernkit-simulator contains the compiled runtime. Without the package, CMake
 compiles the runtime at the first run, in a minute or two. The exit code is the exit code of the program.
 """
 

@@ -67,7 +67,7 @@ def without_numbers(sentence: str) -> str:
 
 def merged(findings: List[Finding]) -> List[Finding]:
     """Returns the findings of several processes and runs, without duplicates. Findings with the same sentence are
-    duplicates, as are races between the same two source lines. Of duplicates, the first finding with the most severe
+    duplicates, as are races between the same two source lines. Among duplicates, the first finding with the most severe
     level is kept. With several seeds, findings whose sentences differ only in numbers of threads and bytes are
     duplicates too."""
     by_key: Dict[str, Finding] = {}

@@ -6,8 +6,8 @@
 For each preset cmake, the build and ctest run; then pytest, if arguments for pytest follow "--".
 Each step runs even if an earlier step failed, except that pytest needs the build of the first
 preset. A preset that cannot be built counts as failed. The output of failed tests is printed; the output
-of all tests is in build/junit. Tests that were skipped for one reason are one line;
-build/junit/skipped.txt has their names. The last line is "N passed, M failed, K skipped". Exit code
+of all tests is in build/junit. Tests that were skipped for the same reason
+share a line; build/junit/skipped.txt contains their names. The last line is "N passed, M failed, K skipped". Exit code
 1: a test failed, or no test ran.
 """
 

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Update a library, in its own folder, to the template and SDK of this kernkit.
 
-The template is rendered again with the answers in .kernkit.json. The rendering is committed unchanged after the
-rendering from which the library began; git then merges that commit. Your changes stay, and changes of the template
-are added. Where both changed the same lines git leaves a conflict, as in any merge: edit the files that the
-command lists, `git add` them, `git commit`; or `git merge --abort`.
+The template is rendered again with the answers in .kernkit.json. The new rendering is committed without your changes,
+as the successor of the rendering from which the library began; git then merges the new commit. Your changes stay, and
+changes of the template are added. Where you and the template changed the same lines, git leaves a conflict, as in any
+merge: edit the files that the command lists, `git add` them, `git commit`; or `git merge --abort`.
 
 A line in the message of a commit marks the commit as a rendering. third_party/kernkit keeps the rendering as well,
 so that squash merges do no harm. Without that copy the commit must stay in the history: merge what this command
-commits, and do not squash. `kernkit new` commits the first rendering where it makes the repository. In a
-repository of your own, run `kernkit update` once with the kernkit that the library began with; that run changes
-no file.
+commits, and do not squash. `kernkit new` commits the first rendering if `kernkit new` makes the repository. In a
+repository of your own, run `kernkit update` once with the kernkit that the library began with; that run changes no
+file.
 
-Where git cannot merge or commit, for example because git cannot sign, the command fails and the repository is unchanged.
+If git cannot merge or commit, for example because git cannot sign, the command fails and the repository is unchanged.
 """
 
 import argparse
@@ -90,7 +90,7 @@ def run(arguments: argparse.Namespace) -> int:
     before, saved_tree = repository.last_rendering(started.name), repository.kept_rendering(started)
     if before is None and saved_tree is None and current.version != started.version:
         raise UserError(
-            f"the history does not hold the rendering of kernkit {started.version} that the "
+            f"the history does not contain the rendering of kernkit {started.version} that the "
             "library began with, and this kernkit cannot make that rendering; run once: pip install --no-index --find-links "
             f"FOLDER kernkit=={started.version} && kernkit update, then repeat this command"
         )

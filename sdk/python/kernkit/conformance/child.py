@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Applies rules to one product, in a process of its own: python -m kernkit.conformance.child PIPE KIND PRODUCT RULE...
 
-PIPE is the number of an open file, which gets one line of JSON for each step: {"rule": NAME} at the start of a rule,
+PIPE is the number of an open file, into which this process writes one line of JSON for each step: {"rule": NAME} at the start of a rule,
 {"step": TEXT} before an action that can crash, {"result": [...]} at the end of a rule, {"unusable": TEXT} if the product cannot be opened.
 """
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The number of bytes that malloc() has allocated, by which rules find leaks."""
+"""Reads the number of bytes that malloc() has allocated. Rules compare this number before and after calls to find
+leaks."""
 
 import ctypes
 

@@ -51,7 +51,7 @@ def apply(rule: Rule, product: Any) -> Result:
         return Result(rule.name, NOT_APPLICABLE, str(reason))
     except Broken as reason:
         return broken(rule, str(reason))
-    except Exception as error:  # raised by the product
+    except Exception as error:  # any exception that the product raises
         return broken(rule, f"raised {described(error)}")
     return Result(rule.name, PASS)
 

@@ -115,7 +115,7 @@ def benchmarks() -> List[str]:
 
 def bench(options: Options) -> None:
     """Builds and runs all benchmarks, or the benchmark of an op, and writes the measurements to build/bench/run.json.
-    Raises UserError if there is no such benchmark."""
+    Raises UserError if the benchmark does not exist."""
     names = [f"{op}_bench" for op in options.positional] or benchmarks()
     for program in names:
         if program not in benchmarks():

@@ -46,8 +46,8 @@ def _build(sources: pathlib.Path, kinds: Tuple[str, ...], epoch: str) -> Dict[st
 
 
 def _members(path: pathlib.Path) -> Iterator[Tuple[str, Any]]:
-    """Yields (name, attributes) for each file in an archive. The attributes are the content, the time, the mode and, in
-    a tar archive, the owner."""
+    """Yields (name, attributes) for each file in an archive. The attributes are the content, the time of the last
+    change, the mode and, in a tar archive, the owner."""
     if path.suffix == ".whl":
         with zipfile.ZipFile(path) as archive:
             for each in archive.infolist():

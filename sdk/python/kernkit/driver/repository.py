@@ -81,11 +81,13 @@ def build(options: Options) -> None:
 
 def use_compiler_cache() -> None:
     """Sets the environment variables by which CMake uses ccache, if ccache is installed and CMAKE_CXX_COMPILER_LAUNCHER
-    is not set. Libraries that tests render compile the same sources of the SDK in different temporary folders."""
+    is not set. ccache saves time because the tests render libraries that compile the same sources of the SDK in
+    different temporary folders."""
     if shutil.which("ccache") and "CMAKE_CXX_COMPILER_LAUNCHER" not in os.environ:
         for language in ("C", "CXX", "CUDA"):
             os.environ[f"CMAKE_{language}_COMPILER_LAUNCHER"] = "ccache"
-        # ccache makes paths below CCACHE_BASEDIR relative, also in messages.
+        # ccache makes paths below CCACHE_BASEDIR relative, also in messages of the compiler. Therefore CCACHE_BASEDIR
+        # is not set for a repository below the folder for temporary files.
         if not str(ROOT).startswith(tempfile.gettempdir()):
             os.environ.setdefault("CCACHE_BASEDIR", tempfile.gettempdir())
         os.environ.setdefault("CCACHE_NOHASHDIR", "1")

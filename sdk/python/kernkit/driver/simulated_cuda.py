@@ -26,7 +26,7 @@ def library() -> pathlib.Path:
 
 def is_wanted() -> bool:
     """Returns whether the tests of a library with CUDA kernels run under `kernkit run`: the library has the component
-    torch_tests, kernkit has `kernkit run`, PyTorch is installed, and there is no GPU."""
+    torch_tests, this kernkit includes the command run, PyTorch is installed, and no GPU is found."""
     return (
         (ROOT / RECORD).is_file()
         and "torch_tests" in read_record(ROOT).answers.get("parts", "").split(",")

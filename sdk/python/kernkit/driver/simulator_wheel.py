@@ -21,8 +21,8 @@ def version_of_cuda() -> str:
     headers are found."""
     headers = runtime.cuda_headers()
     if headers is None:
-        raise UserError("dist --simulator: cuda.h and cudaTypedefs.h of CUDA 13 were not found; the names of the driver's "
-                        "functions come from them: add --cuda, or install the CUDA toolkit")  # fmt: skip
+        raise UserError("dist --simulator: cuda.h and cudaTypedefs.h of CUDA 13, which define the names of the driver's "
+                        "functions, were not found: add --cuda, or install the CUDA toolkit")  # fmt: skip
     text = (headers / "cuda.h").read_text(errors="replace")
     number = int(re.findall(r"^#define CUDA_VERSION (\d+)$", text, re.MULTILINE)[0])
     return f"{number // 1000}.{number % 1000 // 10}"

@@ -52,8 +52,8 @@ def kernkit(*arguments: Any, stdout: Any = None) -> None:
 
 
 def passed_on(options: Options) -> None:
-    """Runs the command of kernkit that has the name of the command of ./kk, in the folder where ./kk was called. Raises
-    CommandFailed if the command failed."""
+    """Runs the command of kernkit with the same name as the command of ./kk, in the folder where ./kk was called.
+    Raises CommandFailed if the command failed."""
     run_here(*KERNKIT, options.command, *options.positional)
 
 

@@ -16,15 +16,15 @@ from .tools import PYTHON
 
 
 def update(options: Options) -> None:
-    """Updates the library, and deletes the files that pip installed for the update. Raises UserError if there is no
-    kernkit that can update the library."""
+    """Updates the library, and deletes the files that pip installed for the update. Raises UserError if no kernkit
+    other than the library's copy is found."""
     with contextlib.ExitStack() as scratch:
         update_by(options, scratch)
 
 
 def update_by(options: Options, scratch: contextlib.ExitStack) -> None:
     """Updates the library. `scratch`: the context that deletes the files that pip installs for the update. Raises
-    UserError if there is no kernkit that can update the library."""
+    UserError if no kernkit other than the library's copy is found."""
     arguments, source = list(options.positional), ""
     if "--from" in arguments:
         at = arguments.index("--from")
@@ -36,7 +36,7 @@ def update_by(options: Options, scratch: contextlib.ExitStack) -> None:
     own_copy = (tools.ROOT / copies.SDK / "python").resolve()
     paths = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep)
              if path and pathlib.Path(path).resolve() != own_copy]  # fmt: skip
-    if source and os.path.isdir(f"{source}/sdk/python/kernkit"):  # a checkout is used in place
+    if source and os.path.isdir(f"{source}/sdk/python/kernkit"):  # a checkout is used without being installed
         paths.insert(0, os.path.abspath(f"{source}/sdk/python"))
     elif source:
         target = scratch.enter_context(tempfile.TemporaryDirectory(prefix="kernkit-"))

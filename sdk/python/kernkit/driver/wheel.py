@@ -28,7 +28,7 @@ def build_archive(
 
 def repair(wheel: pathlib.Path, output: str, environment: Dict[str, str], sources: pathlib.Path = ROOT) -> None:
     """Writes a copy of a wheel to the folder `output` below `sources`. The copy has stripped libraries, and the
-    platform tag of the glibc that the libraries need; the tag of scikit-build-core is only "linux". Raises UserError if
+    platform tag of the glibc that the libraries need; scikit-build-core only sets the tag "linux". Raises UserError if
     auditwheel rejects the wheel."""
     done = programs.run(
         ["auditwheel", "repair", "--strip", "--plat", "auto", "--wheel-dir", output, str(wheel)],

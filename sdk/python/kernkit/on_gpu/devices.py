@@ -15,8 +15,8 @@ MAJOR, MINOR = 75, 76  # CUdevice_attribute of the major and minor compute capab
 
 
 def find() -> Union[Devices, str]:
-    """Returns the GPUs that the driver lists, with the keys "name" and "compute_capability" (as in "9.0"), or without a
-    GPU a sentence with the reason."""
+    """Returns the GPUs that the driver lists, with the keys "name" and "compute_capability" (as in "9.0"). Without a
+    GPU, returns a sentence with the reason."""
     try:
         cuda = ctypes.CDLL("libcuda.so.1")
     except OSError as error:

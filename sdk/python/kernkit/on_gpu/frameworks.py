@@ -102,8 +102,7 @@ class CuPy(Framework):
 
 
 class Box:
-    """A holder of a tensor that an op writes. JAX arrays are immutable, so the box holds the array after the last
-    write."""
+    """Holds a tensor that an op writes. A JAX array is immutable, so each write stores a new array in `value`."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -118,8 +117,8 @@ class Jax(Framework):
     def __init__(self, jax: Any = None, platform: str = "gpu", size: int = 4096) -> None:
         self.jax, self.platform = jax or framework("jax"), platform
         jnp = self.jax.numpy
-        # Each iteration multiplies a matrix of ones by itself, and its result is a matrix of ones again. The loop takes
-        # about a tenth of a second.
+        # Each iteration multiplies two matrices of ones and divides the product by `size`, which gives a matrix of ones
+        # again. The loop takes about a tenth of a second.
         self.spin = self.jax.jit(lambda x: self.jax.lax.fori_loop(0, 100, lambda i, y: y @ x / size, x))
         self.after = self.jax.jit(lambda x, busy: jnp.where(busy[0, 0] > 0, x, jnp.zeros_like(x)))
         self.ones = jnp.ones((size, size), "float32")
@@ -150,8 +149,8 @@ class Jax(Framework):
         return result, not self.busy.is_ready()
 
     def bound(self, op: Callable[..., Any], example: Dict[str, Any]) -> Callable[..., Any]:
-        """Returns a function that calls the op as a custom call of XLA. The custom call gets all tensors as arguments,
-        and the written tensors again as results in the same memory."""
+        """Returns a function that calls the op as a custom call of XLA. The arguments of the custom call are all
+        tensors; its results are the written tensors, in the same memory."""
         jax_tvm_ffi = pytest.importorskip("jax_tvm_ffi")
         import tvm_ffi
 

@@ -81,8 +81,8 @@ def tidy(row: Row) -> Row:
 
 def with_share_of_copy(rows: List[Row]) -> List[Row]:
     """Returns the rows, with of_copy added to each row that lacks it: the bytes per second of the row, divided by the
-    bytes per second of the fastest copy with the same arguments and dtype or, if there is none, of the fastest copy of
-    bytes with the same arguments. A row is named <op>/<dtype>/<implementation>/<arguments>."""
+    bytes per second of the fastest copy with the same arguments and dtype or, without such a copy, of the fastest copy
+    of bytes with the same arguments. A row is named <op>/<dtype>/<implementation>/<arguments>."""
 
     def key(row: Row) -> Any:
         _, dtype, _, *arguments = tidy(row)["name"].split("/")

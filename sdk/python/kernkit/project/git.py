@@ -11,8 +11,8 @@ from .. import programs
 from ..errors import UserError
 from . import files
 
-# Environment variables that git sets for a hook or for `git rebase --exec`. They name the repository of the hook or of
-# the rebase.
+# Environment variables that git sets for a hook or for `git rebase --exec`. The variables name the repository of the
+# hook or of the rebase.
 _OF_ANOTHER = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR",
                "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_PREFIX", "GIT_NAMESPACE", "GIT_GRAFT_FILE",
                "GIT_REPLACE_REF_BASE", "GIT_SHALLOW_FILE", "GIT_IMPLICIT_WORK_TREE", "GIT_INTERNAL_SUPER_PREFIX")  # fmt: skip
@@ -119,15 +119,15 @@ class Repository:
         return result.stdout.strip() or None
 
     def in_progress(self) -> str:
-        """Returns the operation in progress, such as "merge", or "" if there is none."""
+        """Returns the operation in progress, such as "merge", or "" if no operation is in progress."""
         options = [option for name in _IN_PROGRESS for option in ("--git-path", name)]
         paths = self.git("rev-parse", *options).split("\n")
         operations = [operation for operation, path in zip(_IN_PROGRESS.values(), paths) if os.path.lexists(self.library / path)]
         return operations[0] if operations else ""
 
     def changed(self) -> str:
-        """Returns the differences from HEAD, as `git status --porcelain` lists them, without untracked files; "" if
-        there are none."""
+        """Returns the differences from HEAD, as `git status --porcelain` lists them, without untracked files; ""
+        without differences."""
         return self.git("status", "--porcelain", "--untracked-files=no")
 
     def uncommitted(self, paths: List[str], present: List[str]) -> List[str]:

@@ -62,7 +62,7 @@ def _arguments(text: str, at: int) -> "tuple[List[str], int]":
             at += 1
             if depth == 0:
                 return arguments, at
-    raise ValueError("a call does not end")
+    raise ValueError("a command has no closing parenthesis")
 
 
 def _adding(text: str, op: str) -> List[Call]:

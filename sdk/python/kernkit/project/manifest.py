@@ -2,8 +2,8 @@
 """The manifest of a folder of a library's copy of kernkit: the version of kernkit, and a digest of each file, which
 reveals changes made by hand.
 
-The first line of MANIFEST has the version and a digest of the version and the second line. The second line has the
-digest of each file. The template's hook loads this module."""
+The first line of MANIFEST contains the version and a digest, which is computed from the version and the second line.
+The second line contains the digest of each file. The template's hook loads this module."""
 
 import hashlib
 import json
@@ -23,7 +23,7 @@ class Changes(NamedTuple):
     added: List[str]
 
     def __str__(self) -> str:
-        """Returns the changes as text, such as "changed: a, b; added: c"; "" if there are none."""
+        """Returns the changes as text, such as "changed: a, b; added: c"; "" without changes."""
         return "; ".join(f"{how}: {', '.join(paths)}" for how, paths in zip(self._fields, self) if paths)
 
 

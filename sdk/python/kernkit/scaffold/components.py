@@ -23,7 +23,7 @@ ALWAYS, OPTIONAL, NEVER = "always", "optional", "never"
 
 class Component(NamedTuple):
     name: str
-    copied: str  # whether a library gets a copy: ALWAYS, OPTIONAL (by --with) or NEVER
+    copied: str  # whether a library's copy contains the component: ALWAYS, OPTIONAL (by --with) or NEVER
     content: str
     patterns: Tuple[str, ...]
 
@@ -43,7 +43,7 @@ COMPONENTS: Tuple[Component, ...] = (
               ("cmake/KernkitGpu.cmake", "include/kernkit/testing/backends/gpu*", "include/kernkit/testing/hold.h",
                "include/kernkit/testing/contract/gpu_rules.h", "include/kernkit/testing/contract/example_json.h",
                "python/kernkit/commands/gpu.py", "python/kernkit/on_gpu/*", "python/kernkit/driver/gpu.py")),
-    Component("tvm_ffi_compat", OPTIONAL, "headers with the names of tvm-ffi, and the headers that only these include",
+    Component("tvm_ffi_compat", OPTIONAL, "headers with the file names of tvm-ffi's headers, and headers that only those headers include",
               ("tvm_ffi_compat/*", "include/kernkit/call/array.h", "include/kernkit/call/export_typed.h",
                "include/kernkit/call/tuple_argument.h", "include/kernkit/call/typed_line.h",
                "include/kernkit/errors/streamable.h")),
@@ -52,7 +52,7 @@ COMPONENTS: Tuple[Component, ...] = (
                "include/kernkit/testing/line.h", "python/kernkit/codegen/frameworks/*")),
     Component("c_callers", OPTIONAL, "tensors as arguments and results, for callers in C",
               ("include/kernkit/abi/any_tensor.h",)),
-    Component("scratch", OPTIONAL, "scratch memory of a call, from its caller or the caller's framework",
+    Component("scratch", OPTIONAL, "scratch memory of a call, allocated by the caller or by the caller's framework",
               ("include/kernkit/call/scratch.h",)),
     Component("torch_tests", OPTIONAL, 'tests on device="cuda" through PyTorch, with a GPU and without',
               ("python/kernkit/pytest_plugin.py",)),

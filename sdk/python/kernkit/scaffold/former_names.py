@@ -18,7 +18,7 @@ _RENAMED = (
     (r"\bkernkit::cuda_on_ptx\b", "kernkit::simulator_ptx"),
     (r"\bKERNKIT_CUDA_ON_CPU\b", "KERNKIT_ON_FIBERS"),
 )
-# kernkit::cuda_on_cpu is a target in CMake and a namespace in C++.
+# kernkit::cuda_on_cpu is a target in CMake and a namespace in C++, which have different new names.
 _IN_CMAKE = ((r"\bkernkit::cuda_on_cpu\b", "kernkit::simulator_fibers"), (r"(?<=\w)_cuda_on_cpu\b", "_on_fibers"))
 _IN_CPP = ((r"\bkernkit::cuda_on_cpu\b", "kernkit::simulator"), (r"\bkernkit::Where\b", "kernkit::SourceLocation"))
 _CPP = (".h", ".cc", ".cu", ".cuh", ".cpp", ".hpp")

@@ -84,8 +84,8 @@ class Repository(git.Repository):
         return self.git("commit-tree", tree, *parents, "-m", message, **self.signature())
 
     def last_rendering(self, name: str) -> Optional[str]:
-        """Returns the hash of the newest commit in HEAD's history that is a rendering; None if there is none. A
-        rendering is marked, was not amended, and has files in the library's folder only."""
+        """Returns the hash of the newest commit in HEAD's history that is a rendering; None if the history contains no
+        rendering. A rendering is marked, was not amended, and has files in the library's folder only."""
         mark = re.compile(rf"^{_MARK}: \S+ {re.escape(name)} ([0-9a-f]+)$", re.MULTILINE)
         logged = self.git("log", "--topo-order", f"--grep=^{_MARK}: ", "--format=%H %T%n%B%x00")
         for entry in logged.split("\0"):
@@ -179,7 +179,7 @@ class Repository(git.Repository):
                 with contextlib.suppress(OSError):
                     os.rmdir(folder)
             if self.head() != head or self.in_progress() or self.changed():
-                raise UserError(f"{error}\nand git could not put the repository back; run: git reset --merge {head}") from None
+                raise UserError(f"{error}\nand git could not restore the repository; run: git reset --merge {head}") from None
             raise
 
 

@@ -27,8 +27,9 @@ def template_folder() -> pathlib.Path:
 
 
 def sdk_files() -> List[str]:
-    """Returns the paths, relative to the copy of the SDK, of the files that the template copies into a library. A wheel
-    of kernkit has these files in two folders, since it contains the SDK only once."""
+    """Returns the paths, relative to the copy of the SDK, of the files that the template copies into a library. In a
+    wheel of kernkit the template contains no copy of the SDK; the paths are then those of the files in the wheel's SDK
+    folder and Python package."""
     copied = template_folder() / "{{cookiecutter.library_name}}/third_party/kernkit"
     if copied.is_dir():
         return manifest.files_below(str(copied))
@@ -54,8 +55,8 @@ def render(answers: Dict[str, str], output: pathlib.Path) -> None:
     from cookiecutter.exceptions import CookiecutterException
     from cookiecutter.main import cookiecutter as start
 
-    # cookiecutter does not delete the rendered hooks from the folder for temporary files, so a folder that is deleted
-    # afterwards takes its place.
+    # cookiecutter does not delete the rendered hooks from the folder for temporary files. Therefore tempfile uses the
+    # folder `scratch`, which is deleted after the rendering.
     previous = tempfile.tempdir
     with tempfile.TemporaryDirectory(prefix="kernkit-") as scratch:
         tempfile.tempdir = scratch

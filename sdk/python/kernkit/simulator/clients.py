@@ -8,7 +8,7 @@ import pathlib
 import re
 from typing import Dict, Mapping, Optional
 
-DEFAULT_CAPABILITY = "80"  # 8.0, because packages then use mma for tensor cores
+DEFAULT_CAPABILITY = "80"  # compute capability 8.0, for which the packages compile tensor-core code to mma instructions
 # {environment variable that names a folder of compiled code: name of the private folder}.
 CACHES = {
     "TRITON_CACHE_DIR": "triton",
@@ -19,8 +19,8 @@ CACHES = {
     "TORCHINDUCTOR_CACHE_DIR": "inductor",
     "FLASHINFER_WORKSPACE_BASE": "flashinfer",
 }
-# A script that takes the place of ptxas and copies the PTX to the output file. libcuda.so.1 of kernkit loads PTX as
-# text.
+# A script that packages run instead of ptxas. The script copies the PTX to the output file. libcuda.so.1 of kernkit
+# loads PTX as text.
 PTXAS = """\
 #!/bin/sh
 input= output=
@@ -38,7 +38,8 @@ if [ -z "$input" ] || [ -z "$output" ]; then
 fi
 exec cp "$input" "$output"
 """
-# A script before the command of nvcc in FlashInfer's build files: nvcc writes PTX instead of machine code.
+# A script that FlashInfer's build files run with the command line of nvcc as arguments. The script changes the options
+# so that nvcc writes PTX instead of machine code, and runs nvcc.
 NVCC_LAUNCHER = """\
 #!/bin/sh
 for word; do
@@ -55,7 +56,7 @@ exec "$@"
 
 
 def is_python(program: str) -> bool:
-    """Returns whether a program is Python, or a script that Python runs."""
+    """Returns whether a program is the Python interpreter, or a script that Python runs."""
     if re.fullmatch(r"python[\d.]*", pathlib.Path(program).resolve().name):
         return True
     with open(program, "rb") as file:
@@ -64,7 +65,7 @@ def is_python(program: str) -> bool:
 
 
 def write_script(path: pathlib.Path, text: str) -> str:
-    """Writes the executable file `path`, unless the file has this text. Returns the path."""
+    """Writes `text` into the executable file `path`, unless the file already contains this text. Returns the path."""
     if not path.is_file() or path.read_text() != text:
         path.parent.mkdir(parents=True, exist_ok=True)
         # The file is complete before it is renamed, so that other processes see the whole file.
@@ -77,8 +78,8 @@ def write_script(path: pathlib.Path, text: str) -> str:
 
 def settings(folder: pathlib.Path, driver: Optional[pathlib.Path], environment: Mapping[str, str]) -> Dict[str, str]:
     """Returns the environment variables of a run: folders for caches below `folder` and, if the run has a `driver`
-    (libcuda.so.1), the scripts PTXAS and NVCC_LAUNCHER. If `environment` names a cache folder, the run uses its subfolder
-    kernkit instead."""
+    (libcuda.so.1), the scripts PTXAS and NVCC_LAUNCHER. If `environment` already sets the variable of a cache folder,
+    the run uses the subfolder kernkit of that folder instead."""
     variables = {}
     for name, private in CACHES.items():
         folder_name = environment.get(name)

@@ -8,7 +8,7 @@ program."""
 import ctypes
 
 RUNTIME = "libcudart.so.13"  # name of kernkit's runtime, which LD_PRELOAD has loaded
-# Suffixes of functions for streams per thread; "" for functions without such a variant.
+# Suffixes of the variants of functions for per-thread default streams; "" for functions without such a variant.
 SUFFIXES = ("_ptsz", "_ptds", "")
 
 

@@ -29,7 +29,7 @@ class Difference(NamedTuple):
     kernel: str
     seeds: Tuple[int, int]
     digest: str  # digest of the launch with the first seed
-    other: str  # kernel of the launch with the same number in the other run; "" if there is none
+    other: str  # kernel of the launch with the same number in the other run; "" if the other run has no such launch
 
 
 @contextlib.contextmanager

@@ -25,7 +25,7 @@ from .single_file import compile_source, is_source
 
 GPUS = pathlib.Path("/proc/driver/nvidia/gpus")  # folder with a subfolder for each GPU that NVIDIA's driver found
 INTERRUPTED = (128 + signal.SIGINT, 128 + signal.SIGTERM)  # exit codes of an interrupted command
-TOOLS_FOLDER = "KERNKIT_TOOLS_FOLDER"  # environment variable; the text occurs in programs with the tools
+TOOLS_FOLDER = "KERNKIT_TOOLS_FOLDER"  # environment variable; a program that contains the tools contains this text
 DRIVER = "libcuda.so.1"
 SHARED = ("link it with nvcc's -cudart shared, in CMake CUDA_RUNTIME_LIBRARY Shared; with the CUDA toolkit of PyPI, "
           "which has no libcudart.so, with -cudart none -LFOLDER -l:libcudart.so.13, where FOLDER is nvidia/cu13/lib in "

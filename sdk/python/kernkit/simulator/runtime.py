@@ -77,8 +77,8 @@ def search_path() -> str:
 
 
 def dlpack_folder(sdk: pathlib.Path) -> Optional[pathlib.Path]:
-    """Returns the folder with dlpack/dlpack.h, of a library's copy or of this Python's apache-tvm-ffi; None if there is
-    none."""
+    """Returns the folder with dlpack/dlpack.h, of a library's copy or of this Python's apache-tvm-ffi; None if no such
+    folder is found."""
     found = importlib.util.find_spec("tvm_ffi")  # without an import
     packages = list(found.submodule_search_locations or []) if found else []
     folders = [sdk.parent / "dlpack/include", *(pathlib.Path(place) / "include" for place in packages)]
@@ -86,7 +86,8 @@ def dlpack_folder(sdk: pathlib.Path) -> Optional[pathlib.Path]:
 
 
 def cuda_headers() -> Optional[pathlib.Path]:
-    """Returns the folder with cuda.h of CUDA 13, of a toolkit or of a package of this Python; None if there is none."""
+    """Returns the folder with cuda.h of CUDA 13, of a toolkit or of a package of this Python; None if no such folder is
+    found."""
     folders = [pathlib.Path(root) / "include" for name in ("CUDA_HOME", "CUDA_PATH") if (root := os.environ.get(name))]
     if nvcc := shutil.which("nvcc", path=search_path()):
         folders.append(pathlib.Path(nvcc).resolve().parents[1] / "include")
@@ -103,7 +104,7 @@ def cuda_headers() -> Optional[pathlib.Path]:
 
 
 def driver_of(runtime: pathlib.Path) -> Optional[pathlib.Path]:
-    """Returns the path of the libcuda.so.1 that was built with a runtime; None if there is none."""
+    """Returns the path of the libcuda.so.1 that was built with a runtime; None if libcuda.so.1 was not built."""
     driver = runtime.parent / DRIVER
     return driver if driver.is_file() else None
 
@@ -121,7 +122,7 @@ def generator(path: str) -> List[str]:
     for program, name in (("ninja", "Ninja"), ("make", "Unix Makefiles")):
         if shutil.which(program, path=path):
             return ["-G", name]
-    raise UserError(f"neither ninja nor make is installed; kernkit's runtime is compiled by one of them: run "
+    raise UserError(f"neither ninja nor make is installed; CMake needs one of the two programs to compile kernkit's runtime: run "
                     f"{sys.executable} -m pip install ninja, or install make")  # fmt: skip
 
 
@@ -145,7 +146,7 @@ def run_cmake(folder: pathlib.Path, *words: str, environment: Dict[str, str]) ->
     UserError if cmake is not installed."""
     cmake = shutil.which("cmake", path=environment["PATH"])
     if cmake is None:
-        raise UserError(f"cmake is not installed; kernkit's runtime is compiled by it: run {sys.executable} -m pip "
+        raise UserError(f"cmake is not installed; kernkit compiles its runtime by CMake: run {sys.executable} -m pip "
                         "install cmake")  # fmt: skip
     with (folder / "log").open("a") as log:
         done = programs.run([cmake, *words], cwd=folder, env=environment, stdout=log, stderr=subprocess.STDOUT)

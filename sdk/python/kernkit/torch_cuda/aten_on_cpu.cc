@@ -83,7 +83,7 @@ struct OperatorFacts {
   bool is_copy;            // aten::copy_
   bool takes_cpu_tensors;  // whether CPU tensors may be mixed with CUDA tensors
   // Whether a result's shape, or a result that is not a tensor, depends on the contents of tensors.
-  // The operator then runs at the call.
+  // Such an operator runs during the call, not later in the stream.
   bool returns_values;
   bool is_random;                   // whether the operator uses random numbers
   bool is_on_cpu;                   // whether PyTorch has a CPU kernel
@@ -126,8 +126,9 @@ OperatorFacts::OperatorFacts(const OperatorHandle& op) : name(op.schema().name()
 /// A call of an operator that runs as work of a stream, after the call has returned.
 class LaterCall {
  public:
-  /// `arguments` has CPU tensors in the device memory of the call's CUDA tensors. `results` has CPU
-  /// tensors in the device memory of new results, and undefined tensors for other results.
+  /// `arguments` contains CPU tensors that share the device memory of the call's CUDA tensors.
+  /// `results` contains CPU tensors that share the device memory of new results, and undefined
+  /// tensors for other results.
   LaterCall(const OperatorHandle& op, const OperatorFacts& facts, Stack arguments,
             std::vector<at::Tensor> results, std::optional<at::PhiloxCudaState> random)
       : op_(op),
@@ -227,7 +228,8 @@ class CpuKernel final : public c10::OperatorKernel {
                   std::make_move_iterator(results.end()));
   }
 
-  /// Runs the operator with the arguments `given`, now or later in the stream. Returns its results.
+  /// Runs the operator with the arguments `given`, during this call or later in the stream. Returns
+  /// the operator's results.
   Stack call(const OperatorHandle& op, const Stack& given) const {
     Arguments arguments;
     Stack on_cpu = converted(given, &arguments);
@@ -296,8 +298,8 @@ class CpuKernel final : public c10::OperatorKernel {
     return take_state(generator, pairs.empty() ? 0 : pairs.front().first.numel());
   }
 
-  // Resizes the CUDA arguments whose counterparts the operator resized. Copies a counterpart in
-  // other memory to its CUDA tensor.
+  // Resizes the CUDA arguments whose counterparts the operator resized. Copies each counterpart
+  // that has memory of its own to its CUDA tensor.
   static void write_back(const Arguments& arguments, cudaStream_t stream) {
     if (resize_like_counterparts(arguments)) take_turn(stream);  // a resize copies
     for (const auto& [x, y] : arguments.pairs()) {
@@ -307,8 +309,8 @@ class CpuKernel final : public c10::OperatorKernel {
     }
   }
 
-  // Runs the operator on counterparts of the arguments without their values (see Role), to find
-  // the shapes and dtypes of its results.
+  // Runs the operator on counterparts of the arguments that lack the arguments' values (see Role),
+  // to determine the shapes and dtypes of the results.
   std::optional<Stack> trial(const OperatorHandle& op, const Stack& given, Role role,
                              Arguments* arguments) const {
     *arguments = Arguments(role);
@@ -383,8 +385,9 @@ class CpuKernel final : public c10::OperatorKernel {
     });
   }
 
-  // Returns an argument with a clone of each CPU tensor, so that the work uses the values at the
-  // call. The pinned source and the CPU target of aten::copy_ are not cloned.
+  // Returns an argument with a clone of each CPU tensor, so that the work uses the values that the
+  // tensors have during the call. The pinned source and the CPU target of aten::copy_ are not
+  // cloned.
   IValue with_own_cpu_tensors(const IValue& value, const Stack& given) const {
     if (value.isTensor()) return own(value.toTensor(), given);
     if (value.isTensorList()) {
@@ -534,7 +537,8 @@ void install(torch::Library* library, const std::string& name, Rest&&... rest) {
                     std::make_unique<Kernel>(std::forward<Rest>(rest)...))));
 }
 
-torch::Library& library_of(c10::DispatchKey key) {  // never destroyed, to keep its kernels
+// Returns a library that is never destroyed, because its destructor would remove the kernels.
+torch::Library& library_of(c10::DispatchKey key) {
   return *new torch::Library(torch::Library::IMPL, "aten", key, __FILE__, __LINE__);
 }
 
@@ -599,7 +603,7 @@ extern "C" int kernkit_start_aten() {
   }
 }
 
-/// Enqueues a product of matrices as work of a stream. Returns the errors of a launch.
+/// Enqueues a product of matrices as work of a stream. Returns the same errors as a kernel launch.
 extern "C" cudaError_t kernkit_enqueue_product(const kernkit_matrix_product* product,
                                                cudaStream_t stream) {
   return kernkit::torch_cuda::enqueue_product(*product, stream);

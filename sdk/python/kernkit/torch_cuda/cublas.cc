@@ -47,8 +47,8 @@ bool is_one_of(cudaDataType type, std::initializer_list<cudaDataType> types) {
 
 bool is_complex(cudaDataType type) { return is_one_of(type, {CUDA_C_32F, CUDA_C_64F}); }
 
-// Stores the type of products and sums for a compute type. Returns false if the compute type is not
-// supported.
+// Stores the type in which `compute` adds and multiplies into *arithmetic. Returns false if the
+// compute type is not supported.
 bool arithmetic_of(cublasComputeType_t compute, bool complex, cudaDataType* arithmetic) {
   switch (compute) {
     case CUBLAS_COMPUTE_16F:
@@ -84,8 +84,8 @@ kernkit_matrix matrix(const void* data, cudaDataType type, int64_t leading, int6
   return x;
 }
 
-// Checks the sizes and types of a product, and enqueues the product. Returns the status for
-// cuBLAS's caller.
+// Checks the sizes and types of a product, and enqueues the product. Returns the status that the
+// cuBLAS function returns.
 cublasStatus_t enqueue(const kernkit_matrix_product& product, cudaStream_t stream) {
   if (product.m < 0 || product.n < 0 || product.k < 0 || product.batch < 0) {
     return CUBLAS_STATUS_INVALID_VALUE;
@@ -210,8 +210,8 @@ kernkit_matrix matrix(const void* data, const Layout& layout, int32_t operation)
   return x;
 }
 
-// Returns the unsupported setting of a product of cuBLASLt, such as "epilogue 2"; "" if there is
-// none.
+// Returns the unsupported setting of a product of cuBLASLt, such as "epilogue 2"; "" if all
+// settings are supported.
 std::string problem_of(const Operation& operation, std::initializer_list<const Layout*> layouts) {
   if (operation.epilogue != CUBLASLT_EPILOGUE_DEFAULT) {
     return "epilogue " + std::to_string(operation.epilogue);

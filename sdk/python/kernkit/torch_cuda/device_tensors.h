@@ -92,14 +92,14 @@ inline void add_accesses(const at::Tensor& x, bool writes,
   }
 }
 
-/// The counterparts that Arguments makes of CUDA tensors for a CPU operator.
+/// Kind of the tensors that Arguments substitutes for CUDA tensors in a call of a CPU operator.
 enum class Role {
   kMemory,  ///< CPU tensors in the same memory
   kMeta,    ///< meta tensors, without memory
   kZeros    ///< CPU tensors in new memory, with elements 0
 };
 
-/// The arguments of one call. Each CUDA tensor has one counterpart.
+/// Converts the arguments of one call. Creates one counterpart, see Role, for each CUDA tensor.
 class Arguments {
  public:
   explicit Arguments(Role role = Role::kMemory) : role_(role) {}
@@ -139,8 +139,8 @@ class Arguments {
     pairs_.emplace_back(x, counterpart(x));
     return pairs_.back().second;
   }
-  /// Returns a result of the operator with its CPU or meta tensors replaced: a counterpart by its
-  /// CUDA tensor, another tensor by a new CUDA tensor.
+  /// Returns a result of the operator with CUDA tensors in place of CPU and meta tensors: a
+  /// counterpart is replaced by its CUDA tensor, any other tensor by a new CUDA tensor.
   c10::IValue convert_back(const c10::IValue& value) const {
     if (value.isTensor()) return convert_back(value.toTensor());
     if (!value.isTensorList()) return value;

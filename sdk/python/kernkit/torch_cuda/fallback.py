@@ -2,9 +2,9 @@
 """Runs PyTorch's operators on CUDA tensors by PyTorch's kernels for the CPU, in Python, for machines without a C++
 compiler.
 
-An operator runs at its call, after the stream's earlier work, even if a seed is set. In a graph capture the operator
-becomes a node of the graph. aten_on_cpu.cc does the same in C++, several times faster, and with a seed in the order of
-streams."""
+An operator runs during its call, after the stream's earlier work, even if a seed is set. In a graph capture the
+operator becomes a node of the graph. aten_on_cpu.cc does the same in C++, several times faster; if a seed is set, it
+runs operators as work of their streams."""
 
 import ctypes
 import itertools
@@ -42,7 +42,7 @@ class StreamWork(ctypes.Structure):
 runtime = ctypes.CDLL(None)
 runtime.kernkit_enqueue_work.argtypes = [ctypes.c_void_p, ctypes.POINTER(StreamWork)]
 runtime.kernkit_wait_for_turn.argtypes = [ctypes.c_void_p, ctypes.POINTER(ctypes.c_int)]
-kept = {}  # {number of enqueued work: objects to which the runtime has pointers}
+kept = {}  # {number of enqueued work: objects to which the runtime keeps pointers}
 numbers = itertools.count(1)
 libraries = []  # torch.library.Library objects, which own the installed kernels
 

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cuBLAS, cuDNN and NCCL for libraries that a program of PyTorch loads, without a GPU.
+"""Generates a library that replaces cuBLAS, cuDNN and NCCL on a machine without a GPU, for programs that use PyTorch
+and for the libraries that such programs load.
 
 cublas.cc computes products of matrices by PyTorch's kernels for the CPU. Every other function that returns a status
 returns the library's status for an unsupported call, and the function's first call adds a report with the function's
 name. The names come from NVIDIA's headers, which PyTorch's packages contain. The library is loaded before torch, so
-that its functions take precedence over NVIDIA's functions. Like start.py, this file imports nothing of kernkit."""
+that its functions take precedence over NVIDIA's functions. Like start.py, this file imports no other module of kernkit."""
 
 import pathlib
 import re
@@ -51,7 +52,7 @@ static int missing(const char* function, const char* status, int number, std::at
 
 def folder_of(library, packages, others):
     """Returns the folder with the headers of a library, in a package below `packages` or in the list `others`; None if
-    there is none."""
+    no folder has the headers."""
     pattern = HEADERS[library][0]
     folders = [packages / "nvidia" / FOLDERS[library], *others]
     return next((folder for folder in folders if next(folder.glob(pattern), None)), None)

@@ -32,7 +32,7 @@ inline at::ScalarType dtype_of(cudaDataType type) {
 
 inline size_t size_of(cudaDataType type) { return c10::elementSize(dtype_of(type)); }
 
-/// A product that runs as work of a stream.
+/// A product of matrices that runs as work of a stream.
 class Product {
  public:
   explicit Product(const kernkit_matrix_product& product) : product_(product) {
@@ -97,7 +97,7 @@ class Product {
   std::string problem_;
 };
 
-/// Enqueues a product as work of a stream. Returns the errors of a launch.
+/// Enqueues a product of matrices as work of a stream. Returns the same errors as a kernel launch.
 inline cudaError_t enqueue_product(const kernkit_matrix_product& product, cudaStream_t stream) {
   auto* later = new Product(product);
   std::vector<kernkit_memory_access> accesses;

@@ -11,7 +11,7 @@
 namespace kernkit::torch_cuda {
 
 /// Returns the number by which an operator with `count` random elements advances the Philox offset.
-/// PyTorch's distribution kernels have the same rule: 4 for each iteration of a thread
+/// As in PyTorch's distribution kernels, the number is 4 for each iteration of a thread
 /// (DistributionTemplates.h).
 inline uint64_t advance_of(int64_t count) {
   constexpr int64_t kThreads = 256, kUnroll = 4;
@@ -34,7 +34,7 @@ inline at::PhiloxCudaState take_state(const at::Generator& generator, int64_t co
   return of_device->philox_cuda_state(advance_of(count));
 }
 
-/// Returns the seed for a CPU generator that takes the place of a CUDA generator in this state.
+/// Returns the seed for a CPU generator that replaces a CUDA generator in this state.
 inline uint64_t seed_of(const at::PhiloxCudaState& state) {
   const auto seed = state.captured_ ? static_cast<uint64_t>(*state.seed_.ptr) : state.seed_.val;
   const auto offset = state.captured_

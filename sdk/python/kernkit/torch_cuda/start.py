@@ -20,7 +20,7 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 SOURCES = ("aten_on_cpu.cc", "allocator_blocks.h", "device_tensors.h", "matrix_product.h", "missing_operators.h", "products_on_cpu.h",
            "python_line.h", "random.h", "streams.h")  # fmt: skip
-CYCLES_PER_MICROSECOND = 1000  # of torch.cuda._sleep(): a clock rate of 1 GHz
+CYCLES_PER_MICROSECOND = 1000  # the clock rate of 1 GHz that torch.cuda._sleep() assumes
 LIBRARIES = []  # the library with the functions of cuBLAS, cuDNN and NCCL; empty until prepare() loads it
 
 
@@ -31,7 +31,7 @@ def has_runtime():
 
 def cuda_headers(torch_folder):
     """Returns the folder with cuda_runtime_api.h, of the packages that PyTorch installs or of the CUDA toolkit; None if
-    there is none."""
+    no such folder is found."""
     places = [torch_folder.parent / "nvidia/cu13/include"]
     places += [pathlib.Path(os.environ[name]) / "include" for name in ("CUDA_HOME", "CUDA_PATH") if os.environ.get(name)]
     places.append(pathlib.Path("/usr/local/cuda/include"))
@@ -158,7 +158,7 @@ def switch_off_libraries(torch):
 
     keep_cudnn_off(True)
     torch._C._set_cudnn_enabled = keep_cudnn_off  # torch.backends.cudnn.flags() calls this function
-    vars(type(torch.backends.cudnn))["enabled"].setter = keep_cudnn_off  # called by torch.backends.cudnn.enabled = ...
+    vars(type(torch.backends.cudnn))["enabled"].setter = keep_cudnn_off  # an assignment to torch.backends.cudnn.enabled calls this function
     torch.backends.cuda.enable_flash_sdp(False)
     torch.backends.cuda.enable_mem_efficient_sdp(False)
     torch.backends.cuda.enable_cudnn_sdp(False)
@@ -177,10 +177,11 @@ def profile_the_cpu(torch):
 
 def sleep_in_streams(torch):
     """Makes torch.cuda._sleep() delay the current stream by the time that the cycles take at a clock rate of 1 GHz.
-    PyTorch's own function launches a CUDA kernel that is no operator."""
+    PyTorch's own function launches a CUDA kernel directly, without an operator for which a CPU implementation could be
+    substituted."""
     runtime = ctypes.CDLL(None)
     runtime.cudaLaunchHostFunc.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]
-    usleep = ctypes.cast(runtime.usleep, ctypes.c_void_p)  # has the signature of a host function: one word, no result
+    usleep = ctypes.cast(runtime.usleep, ctypes.c_void_p)  # callable as a host function of CUDA, which has one argument
 
     def sleep(cycles):
         stream = torch.cuda.current_stream().cuda_stream

@@ -22,8 +22,8 @@ inline bool has_tools() {
   static const bool is_on = !setting("KERNKIT_TOOLS").empty();
   return is_on;
 }
-/// Returns whether operators are enqueued in streams instead of running at the call: with a seed
-/// other than 0, and with tools.
+/// Returns whether operators are enqueued in streams instead of running during the call: if
+/// KERNKIT_SEED is set and not 0, or if has_tools() is true.
 inline bool runs_later() {
   static const std::string seed = setting("KERNKIT_SEED");
   static const bool is_on = (!seed.empty() && seed != "0") || has_tools();

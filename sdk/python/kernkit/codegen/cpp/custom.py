@@ -37,7 +37,7 @@ def _is_tensor_list(value: Value) -> bool:
 
 def anchor(op: Op) -> str:
     """Returns the C++ expression of the tensor that determines the op's device: an input if possible, or the first
-    tensor of a list, or "" if the op has no tensor that every call has."""
+    tensor of a list, or "" if the op has neither a required tensor nor a required list of tensors."""
     tensors = [value for value in op.parameters if is_tensor(value)]
     lists = [value for value in op.parameters if _is_tensor_list(value)]
     for value in sorted(tensors, key=lambda value: value.is_written):

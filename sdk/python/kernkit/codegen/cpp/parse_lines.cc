@@ -84,7 +84,8 @@ void print(const char* line, const ParsedLine& parsed) {
   const Schema& schema = parsed.schema;
   Signature signature = {schema.num_params, schema.num_required, schema.num_returns, schema.params,
                          schema.returns};
-  // An error in a shape can be followed by an error of the line, as the shape may have no end.
+  // An error in a shape can also make the parser of the schema line fail, for example if the shape
+  // has no closing bracket. The error in the shape is then the error to report.
   const bool is_of_shape = parsed.shapes.error != ShapeError::kNone;
   if (schema.error == ParseError::kNone && !is_of_shape) {
     print_line(line, signature, schema.has_shapes ? &parsed.shapes : nullptr);

@@ -135,8 +135,8 @@ def _size_text(size: Size) -> str:
 
 
 def _holds(op: Op, kind: str) -> bool:
-    """Returns whether the line has no dtypes and its shapes accept the tensors of the generated tests, whose shape is
-    [4, 37] or, for outputs of the kind row_reduction, [4]."""
+    """Returns whether the schema line has no dtypes and its shapes accept the tensors of the generated tests, whose
+    shape is [4, 37] or, for outputs of the kind row_reduction, [4]."""
     bound: Dict[str, Any] = {value.name: -1 for value in op.parameters if value.type == "int"}
     for value in op.parameters + op.results:
         sizes = (4,) if kind == "row_reduction" and value.is_written else (4, 37)
@@ -150,8 +150,9 @@ def _holds(op: Op, kind: str) -> bool:
 
 
 def without_unsupported_shapes(op: Op, kind: str, has_shapes: bool) -> Tuple[Op, str]:
-    """Returns (op with the schema line for its new files, reason why the line has no shapes and dtypes). The reason is
-    "" if the line keeps its shapes and dtypes. `has_shapes`: whether the library has the component `frameworks`."""
+    """Returns (op with the schema line for its new files, reason why this schema line has no shapes and dtypes). The
+    reason is "" if the shapes and dtypes are kept. `has_shapes`: whether the library has the component
+    `frameworks`."""
     if not op.has_shapes or (has_shapes and _holds(op, kind)):
         return op, ""
     line = _SHAPES.sub(lambda match: match[1] or "(a!)" * (match[0] == "(out!)"), op.line)

@@ -35,7 +35,7 @@ _RESULT_HEADERS = {**_HEADERS, "Tensor": "owning_tensor", "Any": "owning_any"}
 
 
 def is_tensor(value: Value) -> bool:
-    """Returns whether the value is a tensor that every call has: a tensor that is neither optional nor in a list."""
+    """Returns whether the value is a single, required tensor: a tensor that is neither optional nor in a list."""
     return value.type == "Tensor" and not value.is_list and not value.is_optional
 
 

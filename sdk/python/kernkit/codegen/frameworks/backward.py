@@ -2,8 +2,9 @@
 """The backward of an op: another op of the library, which computes gradients and which
 KERNKIT_BACKWARD names.
 
-The names of its parameters define their meaning. For silu_and_mul(Tensor(out!) y, Tensor x), grad_y is the gradient of
-the output y, x and y are values of the forward call, and the backward writes or returns grad_x, the gradient of x.
+The names of the backward's parameters define their meaning. For silu_and_mul(Tensor(out!) y, Tensor x), grad_y is the
+gradient of the output y, x and y are values of the forward call, and the backward writes or returns grad_x, the
+gradient of x.
 """
 
 import pathlib
@@ -17,7 +18,7 @@ GRAD = "grad_"
 
 
 def read_backwards(library: pathlib.Path) -> Dict[str, str]:
-    """Returns {op: name of its backward} from the library's section of texts "op: backward"."""
+    """Returns {op: name of its backward}, read from the section kernkit_backward of the library's file."""
     return read_named(library, "kernkit_backward")
 
 
@@ -32,9 +33,11 @@ class Backward:
             raise SchemaError("an op that reads a tensor that it writes can neither have a backward nor be a backward")
         for op in (forward, backward):
             if not op.has_functional() and not op.op.results:
-                raise SchemaError(f"{op.op.name}(): the line has no shape for its output")
+                raise SchemaError(f"{op.op.name}(): expected at least one output, each with a shape and neither optional nor a list; "
+                                  "write, for example, Tensor(out!) y[n, d]")
         if backward._caller_parameters() or any(v.is_list for v in forward.tensors + backward.tensors):
-            raise SchemaError("a backward supports neither lists nor sizes from its caller")
+            raise SchemaError("lists of tensors are unsupported, and the inputs of a backward must determine the sizes and dtypes of its "
+                              "outputs")
         values = {v.name: v for v in forward.inputs + self.outputs}
         gradients = {GRAD + v.name for v in self.outputs}
         for value in backward.inputs:
@@ -65,7 +68,7 @@ class Backward:
         return [v for v in self.forward.inputs if v.type != "Tensor" and v.name in taken]
 
     def without(self) -> List[Value]:
-        """Returns the tensors among the inputs that have no gradient."""
+        """Returns the input tensors for which the backward computes no gradient."""
         return [v for v in self.forward.inputs if v.type == "Tensor" and not self.gradient_of(v)]
 
 

@@ -101,7 +101,7 @@ def {kk}call(op, results, tensors, vmap, aliases, given, attributes):
         attributes["?given"] = given
     found = target(*operands, **attributes)
     axes = {kk}axes(operands[0]) if operands else ()
-    if axes:  # JAX does not give the results of ffi_call the manual axes of shard_map
+    if axes:  # the results of ffi_call lack the manual axes of shard_map
         found = [{kk}jax.lax.pcast(result, {kk}tuple(axes), to="varying") for result in found]
     return found[0] if {kk}len(found) == 1 else {kk}tuple(found)
 

@@ -2,7 +2,8 @@
 """Writes _jax.py, which has a JAX function for each op of a library, made from the shapes in the
 op's schema line.
 
-XLA allocates results before the call, so a function takes the inputs of the op and returns the outputs.
+XLA allocates results before the call, so the parameters of a function are the inputs of the op, and the function
+returns the outputs.
 """
 
 import json
@@ -29,14 +30,14 @@ class JaxCodegen(OpCodegen):
     """Writes the JAX functions of one op."""
 
     def why_not(self) -> str:
-        """Returns the reason why the module has no JAX function for the op, or "" if it has one."""
+        """Returns the reason why the module has no JAX function for the op, or "" if the module has a function."""
         if not self._results():
             return "the op has neither a written tensor nor a result"
         for value in self.op.results:
             if value.type != "Tensor" or value.is_list or value.is_optional:
-                return "it returns a value that is not a tensor"
+                return "a result is not a tensor, or is an optional tensor or a list"
             if value.shape is None or value.has_any_dtype or not (value.dtype or self.shapes.like):
-                return "the line has no shape or dtype of its result"
+                return "the schema line has no shape of a result, or does not determine the dtype of a result"
         for value in self.shapes.values:
             for dtype in self.shapes.dtypes(value):
                 if dtype not in _DTYPES:
@@ -46,7 +47,7 @@ class JaxCodegen(OpCodegen):
                 return f"XLA does not support the type {value.type}{'[]' * value.is_list}"
         for value in self.op.parameters:
             if value.is_written and (value.is_optional or (value.is_only_written and value.shape is None)):
-                return f"the line has no shape of {value.name} for every call"
+                return f"the output {value.name} is optional, or has no shape in the schema line"
         return ""
 
     def _framework_dtype(self, dtype: str) -> str:
@@ -80,7 +81,7 @@ class JaxCodegen(OpCodegen):
         return "{" + ", ".join(f"{name!r}: {self.names[name]}" for name in named) + "}"
 
     def _attribute(self, value: Value) -> str:
-        """Returns the Python source of the attribute that XLA gets for a parameter. The attribute has the parameter's
+        """Returns the Python source of the attribute that passes a parameter to XLA. The attribute has the parameter's
         type even if the argument is None."""
         name = self.names[value.name]
         kinds = {kind: f"{self.kk}{kind}({name})" for kind in ("int", "float", "bool", "str")}
@@ -188,7 +189,7 @@ def source(package: str, library: pathlib.Path, ops: List[Op], named: Dict[str, 
 
     def write(codegen: JaxCodegen, backward: Optional[Backward]) -> Written:
         if f"kernkit_xla_cpu_{codegen.op.name}" not in exported and not codegen.why_not():
-            return "function for JAX: it was exported without kernkit/shapes/export.h"
+            return "function for JAX: the op was exported without kernkit/shapes/export.h"
         if codegen.op.name in owners and not codegen.why_not():
             return (f"function for JAX: {owners[codegen.op.name]} takes an owning Tensor, and XLA's memory is valid for one call: "
                     "take a TensorView")  # fmt: skip

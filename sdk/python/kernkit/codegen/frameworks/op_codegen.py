@@ -75,15 +75,15 @@ class OpCodegen:
         """Returns whether one call can compute a batch: every shape begins with "each...", and no tensor is both read
         and written.
 
-        A plain "..." accepts any leading sizes, without a promise about their meaning: x / sum(x) takes any shape, and
-        its result for a batch differs from the results for the items of the batch.
+        A plain "..." accepts any leading sizes, but does not state that the op computes the items of a batch
+        independently: x / sum(x) accepts any shape, and its result for a batch differs from the results for the items.
         """
         values = [v for v in self.shapes.values if v.type == "Tensor"]
         return self.is_each() and not any(v.is_written and not v.is_only_written for v in values)
 
     def is_each(self) -> bool:
         """Returns whether every tensor is outside lists and has a shape that begins with "each..." and has no
-        numel(...). Tensors that are both read and written count as well."""
+        numel(...). The condition includes tensors that are both read and written."""
         def begins(v: Value) -> bool:
             sizes = self.shapes.sizes_of(v) or []
             return bool(sizes) and sizes[0].is_each and not v.is_list

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The shapes and dtypes of a schema line, with each size as an expression of Python (docs/shapes.md).
 
-"..." is a run of any sizes, the same in every tensor. "each..." is such a run with a promise: the op computes each index
-of the run independently, so that one call with a batch gives the same result as one call for each item.
+"..." stands for a run: any number of sizes, which are the same in every tensor. "each..." is a run with a promise: the op
+computes each index of the run independently, so one call with a batch gives the same result as one call for each item.
 """
 
 import dataclasses
@@ -31,8 +31,8 @@ class Size:
 
 
 class _Writer:
-    """Writes an expression of the schema line as text and as Python source, and collects the names and divisions in
-    it."""
+    """Writes an expression of the schema line as text and as Python source, and collects the names and divisions of
+    the expression."""
 
     def __init__(self) -> None:
         self.names: List[str] = []
@@ -78,7 +78,7 @@ class Binder:
     value: Value
     axis: int  # index of the size in the shape; negative, from the end, for a size after "..."
     factor: int
-    always_bound: bool  # whether every call has the tensor, which is then not optional
+    always_bound: bool  # whether the tensor is required, so that every call passes the tensor
 
 
 class Shapes:

@@ -24,7 +24,7 @@ if "{kk}library" in {kk}globals():
 # The operators exist as long as the Library object.
 {kk}library = {kk}torch.library.Library("{namespace}", "FRAGMENT")
 {kk}grad = {kk}torch.is_grad_enabled
-# torch._C._increment_version, without the public wrapper, saves 0.3 us per call.
+# A direct call of torch._C._increment_version is 0.3 us faster than a call through the public wrapper.
 {kk}wrote = {kk}getattr({kk}torch._C, "_increment_version", {kk}torch.autograd.graph.increment_version)
 {kk}module = {kk}tvm_ffi.load_module({kk}os.path.join({kk}os.path.dirname(__file__), {file}))
 

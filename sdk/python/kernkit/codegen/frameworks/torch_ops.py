@@ -80,11 +80,11 @@ class TorchCodegen(OpCodegen):
             if result.type != "Tensor":
                 return "a result that is not a tensor would break the graph of torch.compile"
             if result.is_list or result.is_optional or result.shape is None:
-                return "the line has no shape of its result"
+                return "a result is optional, a list, or without a shape in the schema line"
             if result.has_any_dtype:
-                return "the line has no dtype of its result"
+                return "the schema line does not determine the dtype of a result"
             if self.shapes.like is None:
-                return "no tensor determines the device of its result"
+                return "no tensor determines the device of the results"
         return ""
 
     def _packet(self) -> str:

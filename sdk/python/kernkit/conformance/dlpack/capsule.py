@@ -30,7 +30,7 @@ class Capsule:
     """A DLPack capsule that no consumer has taken."""
 
     def __init__(self, capsule: Any) -> None:
-        """Takes the object that __dlpack__() returned. Raises Broken if it is not a DLPack capsule."""
+        """`capsule`: the object that __dlpack__() returned. Raises Broken if the object is not a DLPack capsule."""
         if type(capsule).__name__ != "PyCapsule":
             raise Broken(f"__dlpack__() returns an object of type {type(capsule).__name__}; DLPack requires a PyCapsule")
         self.capsule: Optional[Any] = capsule
@@ -94,7 +94,7 @@ class Capsule:
 
     def count_deletions(self) -> List[int]:
         """Replaces the capsule's deleter by a function that records each call and calls the producer's deleter at the
-        first call. Returns the list of recorded calls, which grows."""
+        first call. Returns the list of recorded calls, to which later calls are appended."""
         calls: List[int] = []
         original = self.managed.deleter
 

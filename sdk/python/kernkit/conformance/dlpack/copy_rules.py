@@ -36,7 +36,7 @@ def copied_flag(producer: Producer) -> None:
     except Exception as error:  # a failure of the copy breaks the rule copy-true, not this rule
         raise NotApplicable(f"copy=True raises {described(error)}") from error
     if not capsule.is_versioned:
-        raise NotApplicable("the capsule has no flags")
+        raise NotApplicable("a capsule without a version has no flags")
     if not capsule.flags & IS_COPIED:
         raise Broken(f"the flags of a copy are {capsule.flags:#x}; IS_COPIED is {IS_COPIED}")
     if capsule.flags & READ_ONLY:
@@ -63,7 +63,7 @@ def copy_by_default(producer: Producer) -> None:
     array = producer.make((6,))
     first, second = exported(array), exported(array)
     if not first.is_versioned:
-        raise NotApplicable("the capsule has no flags")
+        raise NotApplicable("a capsule without a version has no flags")
     if (first.data == second.data) == bool(first.flags & IS_COPIED):
         raise Broken("two exports share memory and have the flag IS_COPIED" if first.flags & IS_COPIED else
                      "two exports have memory of their own without the flag IS_COPIED")  # fmt: skip
@@ -85,7 +85,7 @@ def read_only_flag(producer: Producer) -> None:
     except BufferError:
         return
     if not capsule.is_versioned:
-        raise NotApplicable("the capsule has no flags")
+        raise NotApplicable("a capsule without a version has no flags")
     if not capsule.flags & (READ_ONLY | IS_COPIED):
         raise Broken(f"the flags are {capsule.flags:#x}; READ_ONLY is {READ_ONLY}")
 

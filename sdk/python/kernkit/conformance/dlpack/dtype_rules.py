@@ -36,7 +36,7 @@ def _require_dtypes(producer: Producer, names: Sequence[str]) -> None:
         if capsule.flags & SUBBYTE_PADDED and DTYPES[name][1] >= 8:
             raise Broken(f"{name} has the flag IS_SUBBYTE_TYPE_PADDED, which is valid only for a dtype of less than 8 bits")
     if not tested:
-        raise NotApplicable(f"the package does not export {', '.join(rejected)}" if rejected else "the package has no such dtype")
+        raise NotApplicable(f"the package does not export {', '.join(rejected)}" if rejected else "the package lacks the dtypes of this rule")
 
 
 @RULES.add(MUST, sources.DTYPE)
@@ -109,7 +109,7 @@ def packed_elements(producer: Producer) -> None:
             raise Broken(f"{name}: 0, 1, 2, 3 are the bytes {content.hex(' ')} instead of {expected.hex(' ')}, with the flag IS_SUBBYTE_TYPE_PADDED "
                          f"{'set' if is_padded else 'not set'}")  # fmt: skip
     if not tested:
-        raise NotApplicable("the package exports no such dtype")
+        raise NotApplicable("the package exports no dtype of less than 8 bits")
 
 
 def _rejected(producer: Producer) -> Dict[str, Any]:
@@ -131,7 +131,7 @@ def arrays_without_dlpack(producer: Producer) -> None:
     """An array that DLPack or the package cannot export, for its dtype, byte order, device or strides, raises BufferError."""
     arrays = {**producer.without_dlpack(), **_rejected(producer)}
     if not arrays:
-        raise NotApplicable("the package has no such array")
+        raise NotApplicable("the package makes no array that DLPack cannot describe")
     problems = []
     for name, array in arrays.items():
         producer.report(f"an export of an array: {name}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exports of an array, as old and new consumers request them."""
+"""Exports arrays as consumers of old and new DLPack versions do."""
 
 from typing import Any, Optional
 
@@ -15,7 +15,7 @@ def export(array: Any, **keywords: Any) -> Capsule:
 
 
 def exported(array: Any) -> Capsule:
-    """Returns the capsule that a current consumer gets: a versioned capsule, or a capsule without a version if the
+    """Returns the capsule that a current consumer receives: a versioned capsule, or a capsule without a version if the
     producer does not accept max_version."""
     try:
         return export(array, max_version=NEWEST)

@@ -19,7 +19,7 @@ _LARGE = 1 << 18  # number of elements of an array so large that a leak exceeds 
 
 
 def _exports(producer: Producer) -> List[Callable[[Any], Capsule]]:
-    """Returns the functions among export() and exported() whose export the producer does not reject by a
+    """Returns the functions export() and exported(), without a function whose call the producer rejects by a
     BufferError."""
     kinds: List[Callable[[Any], Capsule]] = []
     for kind in (export, exported):

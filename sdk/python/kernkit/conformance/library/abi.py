@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The structures of the TVM-FFI ABI for ctypes. Layouts and numbers as in sdk/include/kernkit/abi/abi.h."""
+"""The structures of the TVM-FFI ABI for ctypes. Layouts and numbers equal those in sdk/include/kernkit/abi/abi.h."""
 
 import ctypes
 

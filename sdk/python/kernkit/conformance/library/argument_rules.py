@@ -20,8 +20,8 @@ def _require_error_object(name: str, outcome: Outcome) -> None:
 
 
 def _require_rejection(subject: Subject, values: Sequence[Tuple[str, abi.Any, str]]) -> None:
-    """Calls each function with every argument equal to the same value. Raises Broken if a call succeeds, although the
-    metadata has a parameter that accepts no value of the kind.
+    """Calls each function with every argument equal to the same value. Raises Broken if a call succeeds although, by
+    the function's metadata, a parameter does not accept this kind of value.
 
     values: (kind of value for is_rejected(), value, end of the message "NAME() accepts ...", in which the types of the
     parameters replace {types}).

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls that a function must survive, and the types of its parameters."""
+"""Makes calls that must not crash a function, and reads the types of a function's parameters."""
 
 from typing import Iterator, List, Tuple
 
@@ -39,7 +39,7 @@ def is_rejected(subject: Subject, name: str, kind: str) -> bool:
 
 def failing(subject: Subject) -> Iterator[Tuple[str, List[abi.Any], Outcome]]:
     """Yields (name, arguments, outcome) of the first failing call of each function. Each function is called with 0,
-    EXCESSIVE and 1 arguments, in this order and all None, until a call fails. Functions of which no call fails are left
+    EXCESSIVE and 1 arguments, in this order and all None, until a call fails. Functions without a failing call are left
     out. Raises NotApplicable if no call of any function fails."""
     has_error = False
     for name in subject.functions:

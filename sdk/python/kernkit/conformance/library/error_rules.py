@@ -88,7 +88,7 @@ def error_of_thread(subject: Subject) -> None:
     expected = {name: (arguments, outcome.raised.kind) for name, arguments, outcome in failing(subject) if outcome.raised}
     _require_some(len(expected))
     subject.report("calls in four threads")
-    quiet = Subject(str(subject.path))  # a subject without reports, since reports of several threads would be mixed
+    quiet = Subject(str(subject.path))  # makes no reports, which several threads would mix up
     problems: List[str] = []
     barrier = threading.Barrier(_THREADS)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The host in which the rules call a library: libtvm_ffi.so, loaded by ctypes without its Python package."""
+"""The host in which the rules call a library: libtvm_ffi.so, loaded by ctypes without importing the package tvm_ffi."""
 
 import ctypes
 import importlib.util

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules about loading the library beside the host."""
+"""Rules about loading the library into a process that has loaded the host."""
 
 import ctypes
 import os

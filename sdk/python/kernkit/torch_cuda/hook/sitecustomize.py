@@ -11,8 +11,9 @@ import sys
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 PACKAGE = os.path.dirname(os.path.dirname(FOLDER))
 BINDINGS = ("_kernkit_cuda_bindings", "simulator/cuda_bindings.py")
-# {imported module: (name, file) of its hook module}. Before the import, prepare() of the hook module, if defined, gets
-# the file of the imported module. After the import, start() of the hook module gets the imported module.
+# {imported module: (name, file) of its hook module}. Before the import, prepare() of the hook module, if defined, is
+# called with the file of the imported module. After the import, start() of the hook module is called with the imported
+# module.
 AFTER = {
     "torch": ("_kernkit_torch_cuda", "torch_cuda/start.py"),
     "cuda.bindings._internal.runtime": BINDINGS,
@@ -21,8 +22,8 @@ AFTER = {
 
 
 def loaded(name, file):
-    """Returns the module in a file of kernkit, and loads it at the first call; kernkit need not be installed where the
-    program runs."""
+    """Returns the module `name`, which the first call loads from `file`. The module is loaded by path because kernkit
+    need not be installed in the environment of the program."""
     if name not in sys.modules:
         spec = importlib.util.spec_from_file_location(name, os.path.join(PACKAGE, file))
         sys.modules[name] = importlib.util.module_from_spec(spec)
@@ -31,8 +32,8 @@ def loaded(name, file):
 
 
 class AfterImport:
-    """Finds the modules of AFTER as Python's own finders do. Its loaders call prepare() before and start() after the
-    import."""
+    """Finds the modules of AFTER as Python's own finders do. The loader of such a module calls prepare() before and
+    start() after the import."""
 
     searched = set()  # names of the modules for which find_spec() is running
 
