@@ -196,7 +196,8 @@ TEST_F(CudaStreams, AFunctionOfTheHostMayNotCall) {
   EXPECT_EQ(calls.error, cudaErrorNotPermitted);
 }
 
-// Without a seed, work in a stream is delayed only by a host function.
+// Work in a stream completes while the host only polls by cudaEventQuery() or cudaStreamQuery().
+// With seed 0, only a host function delays the work.
 TEST_F(CudaStreams, AHostThatPollsSeesTheEnd) {
   for (unsigned seed = 0; seed <= 10; ++seed) {
     start(seed);

@@ -48,11 +48,13 @@ TEST_F(PtxClusters, SizesAlongYAndZ) {
   }
 }
 
-// Each block reads what the next block of its cluster stored.
+// PTX that stores 100 * (index of the block) + (index of the thread) in each thread's element of
+// shared memory.
 const char* const kStoreOwn =
     "mad.lo.u32 %r2, %i, 4, %s; mov.u32 %r3, %ctaid.x; mad.lo.u32 %r3, %r3, 100, %i;\n"
     "st.shared.u32 [%r2], %r3;\n";
 
+// Each block reads the values that the next block of its cluster stored.
 TEST_F(PtxClusters, SharedMemoryOfAnotherBlock) {
   const auto expect_next = [](const std::vector<uint32_t>& out) {
     for (uint32_t block = 0; block < 8; ++block) {

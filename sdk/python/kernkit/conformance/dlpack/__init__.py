@@ -1,2 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules for a package whose arrays have __dlpack__(), the producer of DLPack's Python specification."""
+"""Conformance rules for packages whose arrays implement __dlpack__(), which DLPack's Python specification calls
+producers."""
