@@ -110,6 +110,7 @@ class KernelRaces::OfBlock : public BlockHooks {
     for (OfWarp& warp : warps_) {
       warp.copies = {};
       warp.products.clear();
+      warp.fences.start();
       warp.product_group = 0;
     }
     async_.start();
@@ -142,7 +143,7 @@ class KernelRaces::OfBlock : public BlockHooks {
   void before(Warp& warp, const Operation& operation) override {
     const Traits& traits = all_.traits_[operation.number];
     touched_count_ = 0;
-    if (has_products_ && all_.products_.names(operation.number)) check_registers(warp, operation);
+    if (has_products_) check_products(warp, operation);
     if (traits.does == Traits::kNothing) return;
     if (traits.does != Traits::kAccesses) return note(warp, operation, traits);
     if (traits.completes_copies) wait_for_all_copies(warp);
@@ -255,6 +256,7 @@ class KernelRaces::OfBlock : public BlockHooks {
     PendingCopies copies;
     std::vector<ProductRegisters::Issued> products;      // issued products that are still pending
     uint32_t product_group = 0, product_completion = 0;  // group and completion of the last product
+    ProductFences::State fences;
   };
   // The number of completed phases of an mbarrier when the mbarrier's releases were last recorded,
   // and the recorded releases.
@@ -447,6 +449,32 @@ class KernelRaces::OfBlock : public BlockHooks {
     products.erase(std::remove_if(products.begin(), products.end(),
                                   [&](const auto& item) { return item.group <= closed - pending; }),
                    products.end());
+  }
+  void check_products(const Warp& warp, const Operation& operation) {
+    if (all_.products_.names(operation.number)) check_registers(warp, operation);
+    if (all_.fences_.concerns(operation.number)) check_fences(warp, operation);
+  }
+  void check_fences(const Warp& warp, const Operation& operation) {
+    using Lack = ProductFences::Lack;
+    const ProductFences::Missing missing =
+        all_.fences_.follow(operation, warp.mask, &warps_[warp.number].fences);
+    if (missing.lack == Lack::kNothing) return;
+    const std::string product = "wgmma.mma_async" + line_text(operation.number);
+    const std::string earlier = missing.earlier == kNone ? "" : line_text(missing.earlier);
+    std::string what;
+    switch (missing.lack) {
+      case Lack::kNothing:
+      case Lack::kAnyFence: break;
+      case Lack::kWrite: what = " after a write to its register" + earlier; break;
+      case Lack::kRead: what = " after a read of its register" + earlier; break;
+      case Lack::kShape: what = " after a product of another shape" + earlier; break;
+      case Lack::kSums: what = " with a register of A that a product wrote" + earlier; break;
+    }
+    add_finding(missing.lack == Lack::kRead ? RaceLevel::kWarn : RaceLevel::kError, product,
+                "no wgmma.fence" + what,
+                location_text(block_, thread_of(warp, 0)) + product + what +
+                    ", with no wgmma.fence " +
+                    (missing.lack == Lack::kAnyFence ? "before the product" : "between"));
   }
   void check_registers(const Warp& warp, const Operation& operation) {
     const auto& products = warps_[warp.number].products;
@@ -1306,7 +1334,8 @@ KernelRaces::KernelRaces(std::shared_ptr<const InstrumentedKernel> instrumented,
       ledgers_(std::move(ledgers)),
       least_(least_level(ledgers_)),
       cells_(GlobalCells::of_process()),
-      products_(instrumented_->kernel) {
+      products_(instrumented_->kernel),
+      fences_(instrumented_->kernel) {
   const Kernel& kernel = instrumented_->kernel;
   traits_.reserve(kernel.code.size());
   for (const Operation& operation : kernel.code) {

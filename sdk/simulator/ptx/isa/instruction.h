@@ -87,6 +87,7 @@ enum class Effect : uint8_t {
   kIssuesCopies,     // bulk copy
   kCommitsCopies,    // cp.async.bulk.commit_group
   kWaitsForCopies,   // cp.async.bulk.wait_group; the mode kOnlyReads is .read
+  kFencesProducts,   // wgmma.fence
   kIssuesProducts,   // wgmma.mma_async
   kCommitsProducts,  // wgmma.commit_group
   kWaitsForProducts  // wgmma.wait_group

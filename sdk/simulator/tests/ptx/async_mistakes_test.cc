@@ -579,6 +579,103 @@ TEST_F(PtxAsyncMistakes, ProductsWithAInRegisters) {
                    "wgmma.wait_group between"}});
 }
 
+// PTX ISA, "wgmma.fence": a fence is needed before the first product, and between an access to a
+// register of a product and the product.
+TEST_F(PtxAsyncMistakes, FencesOfProducts) {
+  const std::string commit = "\nwgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;";
+  const std::string none = "wgmma.mma_async (async.cu:18), with no wgmma.fence before the product";
+  const std::string add = "add.f32 %d1, %d1, 0f3f800000;";
+  const std::string fence = "wgmma.fence.sync.aligned;";
+  Lines program = kProduct;
+  // The first product, a change of its sums, and a second product.
+  program[19] = "wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;";
+  program[20] = add + "\nst.shared.f32 [%own+8192], %d2;";
+  program[21] = fence;
+  program[22] = kMultiply + commit;
+  program[23] = "bar.sync 0;\nst.shared.f32 [%own], %d0;\n" + kFence + "\n" + kBarrier;
+  check(program,
+        {{"no fence before the first product", {{17, ""}}, kRacecheck, none},
+         {"a fence after the first product", {{17, ""}, {18, kMultiply + fence}}, kRacecheck, none},
+         {"a fence of one warp of the warpgroup",
+          {{17, "@%pw " + fence}},
+          kRacecheck,
+          "thread [32, 0, 0]: " + none},
+         {"a sum is changed after the fence",
+          {{20, ""}, {21, fence + "\n.loc 1 27 3\n" + add}},
+          kRacecheck,
+          "wgmma.mma_async (async.cu:22) after a write to its register (async.cu:27), with no "
+          "wgmma.fence between"},
+         {"a sum is changed, and there is no second fence",
+          {{21, ""}},
+          kRacecheck,
+          "wgmma.mma_async (async.cu:22) after a write to its register (async.cu:20), with no "
+          "wgmma.fence between"},
+         {"a changed value is moved into a sum",
+          {{20, "add.f32 %x, %d1, 0f3f800000;"},
+           {21, "mov.f32 %d3, %x;"},
+           {9, ".reg .f32 %x;\n" + kDescriptors}},
+          kRacecheck,
+          "wgmma.mma_async (async.cu:22) after a write to its register (async.cu:20), with no "
+          "wgmma.fence between"},
+         {"a sum is read, and there is no second fence",
+          {{20, "st.shared.f32 [%own+8192], %d2;"}, {21, ""}},
+          kRacecheckAtWarn,
+          "wgmma.mma_async (async.cu:22) after a read of its register (async.cu:20), with no "
+          "wgmma.fence between"},
+         {"a sum is loaded, and there is no second fence",
+          {{20, "ld.shared.v2.f32 {%d2, %d3}, [%own+8192];"}, {21, ""}},
+          kRacecheck,
+          "wgmma.mma_async (async.cu:22) after a write to its register (async.cu:20), with no "
+          "wgmma.fence between"}});
+  // Moves between a fence and a product carry values from before the fence.
+  program[9] = ".reg .f32 %x<2>; .reg .pred %zero;\n" + kDescriptors;
+  program[20] = add + "\nmov.f32 %x0, %d1; setp.gt.u32 %zero, %i, 64;";
+  program[21] = fence +
+                "\nmov.f32 %x1, %x0; mov.f32 %d1, %x1; selp.f32 %d2, 0f00000000, %d2, %zero;\n"
+                "mov.f32 %d3, 0f00000000;";
+  check(program, {});
+}
+
+TEST_F(PtxAsyncMistakes, FencesBetweenShapes) {
+  Lines program = kProduct;
+  program[9] = ".reg .f32 %e<4>;\n" + kDescriptors +
+               "\nmov.f32 %e0, 0f00000000; mov.f32 %e1, 0f00000000; mov.f32 %e2, 0f00000000; "
+               "mov.f32 %e3, 0f00000000;";
+  program[18] = kMultiply + "\n" + kMultiply;
+  program[19] = "wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;";
+  program[20] = "wgmma.fence.sync.aligned;";
+  program[21] =
+      "wgmma.mma_async.sync.aligned.m64n8k32.f32.e4m3.e4m3 {%d0,%d1,%d2,%d3}, %da, %db, 1, 1, 1;\n"
+      "wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;";
+  program[22] = "bar.sync 0;\nst.shared.f32 [%own], %d0;\n" + kFence;
+  const std::string unfenced = "(async.cu:18), with no wgmma.fence between";
+  check(program, {{"products of two shapes",
+                   {{20, ""}},
+                   kRacecheck,
+                   "wgmma.mma_async (async.cu:21) after a product of another shape " + unfenced}});
+  program[21] =
+      "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%e0,%e1,%e2,%e3}, {%f0,%f1,%f2,%f3}, "
+      "%db, 1, 1, 1, 0;\nwgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;";
+  program[20] =
+      "mov.b32 %f0, %d0; mov.b32 %f1, %d1; mov.b32 %f2, %d2; mov.b32 %f3, %d3;\n"
+      "wgmma.fence.sync.aligned;";
+  Lines converted = program;
+  converted[20] =
+      "cvt.rn.f16x2.f32 %f0, %d1, %d0; mov.b32 %f1, %f0;\nmov.b32 %f2, %f0; mov.b32 %f3, %f0;\n"
+      "wgmma.fence.sync.aligned;";
+  check(program,
+        {{"A has sums of a product",
+          {{20, program[20].substr(0, program[20].find("wgmma.fence"))}},
+          kRacecheck,
+          "wgmma.mma_async (async.cu:21) with a register of A that a product wrote " + unfenced}});
+  check(converted,
+        {{"A is converted, and there is no second fence",
+          {{20, converted[20].substr(0, converted[20].find("wgmma.fence"))}},
+          kRacecheck,
+          "wgmma.mma_async (async.cu:21) after a write to its register (async.cu:20), with no "
+          "wgmma.fence between"}});
+}
+
 // Two products whose registers must not share storage in the simulator, although the first product
 // is the last use of its A and the second product is the first use of its sums: the products run
 // asynchronously.
