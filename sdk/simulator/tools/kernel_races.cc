@@ -428,7 +428,7 @@ class KernelRaces::OfBlock : public BlockHooks {
     if (of_lanes_) order_.tick(warp.number);
     OfWarp& state = warps_[warp.number];
     const uint32_t group = async_.product_groups(warp.number) + 1;
-    state.products.push_back({&operation, group});
+    state.products.push_back({&operation, group, {}});
     if (state.product_group != group) {
       state.product_group = group;
       state.product_completion =
@@ -488,9 +488,9 @@ class KernelRaces::OfBlock : public BlockHooks {
                     (missing.lack == Lack::kAnyFence ? "before the product" : "between"));
   }
   void check_registers(const Warp& warp, const Operation& operation) {
-    const auto& products = warps_[warp.number].products;
+    auto& products = warps_[warp.number].products;
     if (products.empty()) return;
-    const Operation* product = all_.products_.find(operation, products);
+    const Operation* product = all_.products_.find(operation, &products);
     if (product == nullptr) return;
     const std::string earlier = line_text(product->number), line = line_text(operation.number);
     add_finding(RaceLevel::kError, "wgmma.mma_async" + earlier, "access to a register" + line,

@@ -15,9 +15,6 @@ namespace {
 bool is_product(const Kernel& kernel, uint32_t operation) {
   return kernel.origins[operation].has_effect(Effect::kIssuesProducts);
 }
-bool is_move(const BitPlan& plan) {
-  return plan.rule == Definedness::kMoved || plan.rule == Definedness::kSelect;
-}
 
 // Adds the sources of moves to a set of registers, until the values of the set come from no other
 // register by moves.
@@ -26,7 +23,7 @@ void add_sources_of_moves(const std::vector<BitPlan>& plans,
   for (size_t before = 0; before != registers->size();) {
     before = registers->size();
     for (const BitPlan& plan : plans) {
-      if (!is_move(plan)) continue;
+      if (!plan.is_move()) continue;
       const auto is_tracked = [&](uint32_t item) { return registers->count(item) != 0; };
       if (std::any_of(plan.results.begin(), plan.results.end(), is_tracked)) {
         registers->insert(plan.sources.begin(), plan.sources.end());
@@ -83,14 +80,7 @@ ProductFences::ProductFences(const Kernel& kernel) : kernel_(kernel) {
     const BitPlan& plan = plans[operation.number];
     take_all(plan.results, &step.written);
     take_all(plan.sources, &step.read);
-    const uint32_t* const list = operation.list;
-    const bool has_vector = plan.rule == Definedness::kLoad || plan.rule == Definedness::kStore ||
-                            plan.rule == Definedness::kMatrix;
-    if (has_vector && operation.count != 0 && plan.results.empty() && plan.sources.empty()) {
-      take(list, list + std::min<int>(operation.count, 8),
-           plan.stores ? &step.read : &step.written);
-    }
-    if (is_move(plan)) {
+    if (plan.is_move()) {
       if (!step.written.empty()) step.kind = Step::kMove;
       continue;
     }

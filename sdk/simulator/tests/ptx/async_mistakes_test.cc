@@ -588,6 +588,29 @@ TEST_F(PtxAsyncMistakes, ProductsWithAInRegisters) {
                    "wgmma.wait_group between"}});
 }
 
+// nvcc copies sums between a product and the wait, for variables of a loop that pass through an
+// empty asm statement, as in DeepGEMM's tf32_hc_prenorm.
+TEST_F(PtxAsyncMistakes, CopiesOfSumsBeforeTheWait) {
+  Lines program = kProduct;
+  program[9] = ".reg .f32 %e<4>;\n" + kDescriptors;
+  program[18] = kMultiply + "\nwgmma.commit_group.sync.aligned;";
+  program[19] =
+      "mov.f32 %e0, %d0; mov.f32 %e1, %d1; mov.f32 %e2, %d2; mov.f32 %e3, %d3;\n"
+      "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%e0,%e1,%e2,%e3}, %da, %db, 1, 1, 1, 0, "
+      "0;\nwgmma.commit_group.sync.aligned;";
+  program[21] = "st.shared.f32 [%own], %e0;";
+  check(program, {{"a copy of a sum is changed before the wait",
+                   {{19, "mov.f32 %e0, %d0;\nadd.f32 %e0, %e0, 0f3f800000;"}},
+                   kRacecheck,
+                   "Access to a register (async.cu:19) of wgmma.mma_async (async.cu:18), with no "
+                   "wgmma.wait_group between"},
+                  {"a sum is set to a constant before the wait",
+                   {{19, program[19] + "\nmov.f32 %e1, 0f00000000;"}},
+                   kRacecheck,
+                   "Access to a register (async.cu:19) of wgmma.mma_async (async.cu:19), with no "
+                   "wgmma.wait_group between"}});
+}
+
 // PTX ISA, "wgmma.fence": a fence is needed before the first product, and between an access to a
 // register of a product and the product.
 TEST_F(PtxAsyncMistakes, FencesOfProducts) {
