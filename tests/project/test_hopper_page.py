@@ -10,7 +10,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 def rows(heading):
     """Returns the cells of each row of the table below a heading of the page."""
     page = (ROOT / "docs/hopper-without-a-gpu.md").read_text()
-    lines = page.split(f"## {heading}\n")[1].split("\n## ")[0].splitlines()
+    lines = page.split(f"## {heading}\n")[1].split("\n##")[0].splitlines()
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")][2:]
 
 
