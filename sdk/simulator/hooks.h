@@ -82,6 +82,7 @@ struct IssuedCopy {
   bool in_group;      // whether the copy completes in a bulk group instead of at mbarriers
   bool is_generic;    // whether the copy uses the generic proxy: st.async, red.async
   uint32_t mbarrier;  // offset of the mbarriers in shared memory [bytes]
+  uint64_t map;       // address of the tensor map; 0 for a copy without a tensor map
   std::vector<CopiedBytes> bytes;
 };
 

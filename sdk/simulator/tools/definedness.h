@@ -30,6 +30,9 @@ struct BitPlan {
   std::vector<uint32_t> sources, results;
   std::vector<uint32_t> upper_sources, upper_results;  // for atomics of 16 bytes: upper halves
   std::vector<uint32_t> selectors;  // registers that select memory or lanes, such as addresses
+
+  /// Returns whether the instruction only moves bits between registers: mov, selp, shifts.
+  bool is_move() const { return rule == Definedness::kMoved || rule == Definedness::kSelect; }
 };
 
 /// Returns a plan for each operation of a kernel.

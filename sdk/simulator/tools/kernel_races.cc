@@ -110,10 +110,12 @@ class KernelRaces::OfBlock : public BlockHooks {
     for (OfWarp& warp : warps_) {
       warp.copies = {};
       warp.products.clear();
+      warp.fences.start();
       warp.product_group = 0;
     }
     async_.start();
     inits_.clear();
+    map_fences_.clear();
     phases_.clear();
     foreign_.clear();
     shared_cells_.reset(block_.shared.size());
@@ -142,7 +144,7 @@ class KernelRaces::OfBlock : public BlockHooks {
   void before(Warp& warp, const Operation& operation) override {
     const Traits& traits = all_.traits_[operation.number];
     touched_count_ = 0;
-    if (has_products_ && all_.products_.names(operation.number)) check_registers(warp, operation);
+    if (has_products_) check_products(warp, operation);
     if (traits.does == Traits::kNothing) return;
     if (traits.does != Traits::kAccesses) return note(warp, operation, traits);
     if (traits.completes_copies) wait_for_all_copies(warp);
@@ -181,6 +183,7 @@ class KernelRaces::OfBlock : public BlockHooks {
   void issues(const Warp& warp, const Operation& operation, const IssuedCopy& copy) override {
     if (of_lanes_) order_.tick(warp.number);
     if (!copy.in_group && !copy.is_generic) check_init(warp, operation, copy);
+    if (copy.map != 0) check_map(warp, operation, copy);
     uint32_t of_reads = 0, of_writes = 0;  // completions of reads and writes of a copy in a group
     if (copy.in_group) {
       const unsigned thread = warp.number * 32 + static_cast<unsigned>(copy.lane);
@@ -255,6 +258,7 @@ class KernelRaces::OfBlock : public BlockHooks {
     PendingCopies copies;
     std::vector<ProductRegisters::Issued> products;      // issued products that are still pending
     uint32_t product_group = 0, product_completion = 0;  // group and completion of the last product
+    ProductFences::State fences;
   };
   // The number of completed phases of an mbarrier when the mbarrier's releases were last recorded,
   // and the recorded releases.
@@ -267,6 +271,13 @@ class KernelRaces::OfBlock : public BlockHooks {
     AccessRecord record;
     uint32_t id;
     bool is_fenced;
+  };
+  // A fence.proxy.tensormap that acquires a tensor map: its time, and the clock of the accesses
+  // that releases before the fence order.
+  struct MapFence {
+    unsigned warp;
+    uint32_t time;
+    SharedClock released;
   };
   // The access of one lane to one cell that is being checked.
   struct Now {
@@ -290,7 +301,9 @@ class KernelRaces::OfBlock : public BlockHooks {
   void note(Warp& warp, const Operation& operation, const Traits& traits) {
     OfWarp& state = warps_[warp.number];
     switch (traits.does) {
-      case Traits::kFences: return order_.fence(warp.number, traits);
+      case Traits::kFences:
+        if (operation.mode != 0) return fence_maps(warp, operation, traits);
+        return order_.fence(warp.number, traits);
       case Traits::kWaitsForGrids:
         if (!all_.may_overlap_) return;
         order_.wait_for_earlier_work(warp.number);
@@ -415,7 +428,7 @@ class KernelRaces::OfBlock : public BlockHooks {
     if (of_lanes_) order_.tick(warp.number);
     OfWarp& state = warps_[warp.number];
     const uint32_t group = async_.product_groups(warp.number) + 1;
-    state.products.push_back({&operation, group});
+    state.products.push_back({&operation, group, {}});
     if (state.product_group != group) {
       state.product_group = group;
       state.product_completion =
@@ -448,10 +461,36 @@ class KernelRaces::OfBlock : public BlockHooks {
                                   [&](const auto& item) { return item.group <= closed - pending; }),
                    products.end());
   }
+  void check_products(const Warp& warp, const Operation& operation) {
+    if (all_.products_.names(operation.number)) check_registers(warp, operation);
+    if (all_.fences_.concerns(operation.number)) check_fences(warp, operation);
+  }
+  void check_fences(const Warp& warp, const Operation& operation) {
+    using Lack = ProductFences::Lack;
+    const ProductFences::Missing missing =
+        all_.fences_.follow(operation, warp.mask, &warps_[warp.number].fences);
+    if (missing.lack == Lack::kNothing) return;
+    const std::string product = "wgmma.mma_async" + line_text(operation.number);
+    const std::string earlier = missing.earlier == kNone ? "" : line_text(missing.earlier);
+    std::string what;
+    switch (missing.lack) {
+      case Lack::kNothing:
+      case Lack::kAnyFence: break;
+      case Lack::kWrite: what = " after a write to its register" + earlier; break;
+      case Lack::kRead: what = " after a read of its register" + earlier; break;
+      case Lack::kShape: what = " after a product of another shape" + earlier; break;
+      case Lack::kSums: what = " with a register of A that a product wrote" + earlier; break;
+    }
+    add_finding(missing.lack == Lack::kRead ? RaceLevel::kWarn : RaceLevel::kError, product,
+                "no wgmma.fence" + what,
+                location_text(block_, thread_of(warp, 0)) + product + what +
+                    ", with no wgmma.fence " +
+                    (missing.lack == Lack::kAnyFence ? "before the product" : "between"));
+  }
   void check_registers(const Warp& warp, const Operation& operation) {
-    const auto& products = warps_[warp.number].products;
+    auto& products = warps_[warp.number].products;
     if (products.empty()) return;
-    const Operation* product = all_.products_.find(operation, products);
+    const Operation* product = all_.products_.find(operation, &products);
     if (product == nullptr) return;
     const std::string earlier = line_text(product->number), line = line_text(operation.number);
     add_finding(RaceLevel::kError, "wgmma.mma_async" + earlier, "access to a register" + line,
@@ -531,6 +570,95 @@ class KernelRaces::OfBlock : public BlockHooks {
     add_finding(RaceLevel::kWarn, all_.cells_.pair_of("", init.record, now),
                 start_text(now, id) + all_.cells_.race_text(init.record, init.id, now, bytes) +
                     ", with no fence.mbarrier_init or fence.proxy.async between");
+  }
+  // Fences of the tensormap proxy (PTX ISA, "membar, fence" and "tensormap.cp_fenceproxy"): the
+  // writes to a tensor map must be released, and the copy must follow an acquire fence for the map.
+  void fence_maps(Warp& warp, const Operation& operation, const Traits& traits) {
+    if (operation.mode == kCopiesMap) write_map(warp, operation);
+    if (operation.mode != kAcquiresMap) order_.release_maps(warp.number);
+    order_.fence(warp.number, traits);
+    if (operation.mode != kAcquiresMap) return;
+    const MapFence fence{warp.number, order_.time(warp.number), order_.released_maps(warp.number)};
+    order_.tick(warp.number);
+    each_bit(warp.mask, [&](int lane) {
+      auto& fences = map_fences_[warp.lanes<uint64_t>(operation.src0)[lane]];
+      if (!fences.empty() && fences.back().warp == fence.warp) fences.pop_back();
+      fences.push_back(fence);
+    });
+  }
+  // tensormap.cp_fenceproxy stores the map at the address of lane 0.
+  void write_map(Warp& warp, const Operation& operation) {
+    const uint64_t at = warp.lanes<uint64_t>(operation.src0)[0];
+    if (warp.mask != Warp::kAll || !is_valid(Space::kGlobal, at, kTensorMapBytes)) return;
+    if (of_lanes_) order_.tick(warp.number);
+    const AccessRecord record{all_.launch_,
+                              operation.number,
+                              number_,
+                              order_.time(warp.number),
+                              static_cast<uint8_t>(warp.number),
+                              AccessKind::kStore};
+    Now now = begin_async(false, record, 0);
+    ordered_ = 0;
+    check_bytes<false>(&now, at, kTensorMapBytes);
+  }
+  // A copy reads a tensor map in global memory by the tensormap proxy.
+  void check_map(const Warp& warp, const Operation& operation, const IssuedCopy& copy) {
+    if (!is_valid(Space::kGlobal, copy.map, kTensorMapBytes) || is_constant(copy.map)) return;
+    std::vector<const MapFence*> fences;  // fences that happened before the copy
+    const auto found = map_fences_.find(copy.map);
+    if (found != map_fences_.end()) {
+      for (const MapFence& fence : found->second) {
+        if (fence.warp == warp.number ||
+            order_.has_acquired(warp.number, number_, fence.warp, fence.time)) {
+          fences.push_back(&fence);
+        }
+      }
+    }
+    const AccessRecord record = async_record(warp, operation, AccessKind::kLoad, 0);
+    const unsigned lane = static_cast<unsigned>(copy.lane);
+    Now now{&record, GlobalCells::with_lane(0, copy.lane), lane, copy.map};
+    bool is_written = false;
+    for (uint64_t at = copy.map; at < copy.map + kTensorMapBytes && !now.reported;) {
+      unsigned shift = RaceCells::kWord;
+      const RaceCell* const cell = all_.cells_.at(at, &shift);
+      for (const uint32_t before : {cell->written, cell->also_written}) {
+        if (before == 0) continue;
+        const AccessRecord& write = all_.cells_.instruction(before);
+        if (write.launch != all_.launch_ || write.is_async()) continue;
+        is_written = true;
+        now.at = at;
+        const RaceVerdict verdict = judge_map(write, now, fences);
+        if (now.reported || !verdict.is_reported(all_.least_)) continue;
+        report<false>(before, now, verdict);
+        now.reported = true;
+      }
+      at += uint64_t{1} << shift;
+    }
+    if (is_written || !fences.empty()) return;
+    const std::string line = line_text(operation.number);
+    add_finding(RaceLevel::kWarn, "tensor map", "copy" + line,
+                location_text(block_, thread_of(warp, copy.lane)) + "a copy" + line +
+                    " reads a tensor map in global memory; expected fence.proxy.tensormap with "
+                    ".acquire before, or a map among the kernel's parameters");
+  }
+  RaceVerdict judge_map(const AccessRecord& write, const Now& now,
+                        const std::vector<const MapFence*>& fences) const {
+    const unsigned warp = now.record->warp;
+    const bool is_own = write.block == number_ && write.warp == warp;
+    if (!is_own && !order_.has_acquired(warp, write.block, write.warp, write.time)) {
+      return judge_order(write, 0, now);
+    }
+    for (const MapFence* fence : fences) {
+      if (fence->released != nullptr && fence->released->has(write.block, write.warp, write.time))
+        return {};
+    }
+    return {RaceVerdict::kError, RaceReason::kMaps};
+  }
+  bool is_constant(uint64_t at) const {
+    const std::vector<KernelVariable>& all = all_.instrumented_->kernel.variables;
+    return std::any_of(all.begin(), all.end(), [&](const KernelVariable& variable) {
+      return variable.is_constant && at >= variable.begin && at - variable.begin < variable.bytes;
+    });
   }
   // Reports bulk copies that may still read the shared memory of the block when the block ends.
   void check_groups() {
@@ -1275,8 +1403,9 @@ class KernelRaces::OfBlock : public BlockHooks {
   BlockOrder order_;
   OfBlock* memory_ = this;  // block whose shared memory is accessed
   AsyncOperations async_;
-  std::map<uint32_t, Init> inits_;              // initialisations by offset of the mbarrier
-  std::unordered_map<uint32_t, Phase> phases_;  // phases by offset of the mbarrier
+  std::map<uint32_t, Init> inits_;  // initialisations by offset of the mbarrier
+  std::map<uint64_t, std::vector<MapFence>> map_fences_;  // fences by address of the tensor map
+  std::unordered_map<uint32_t, Phase> phases_;            // phases by offset of the mbarrier
   // Indices into shared_records_ of accesses by other blocks, and of bulk copies that write shared
   // memory.
   std::vector<uint32_t> foreign_;
@@ -1306,7 +1435,8 @@ KernelRaces::KernelRaces(std::shared_ptr<const InstrumentedKernel> instrumented,
       ledgers_(std::move(ledgers)),
       least_(least_level(ledgers_)),
       cells_(GlobalCells::of_process()),
-      products_(instrumented_->kernel) {
+      products_(instrumented_->kernel),
+      fences_(instrumented_->kernel) {
   const Kernel& kernel = instrumented_->kernel;
   traits_.reserve(kernel.code.size());
   for (const Operation& operation : kernel.code) {

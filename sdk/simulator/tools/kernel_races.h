@@ -16,6 +16,7 @@
 #include "tools/global_cells.h"
 #include "tools/memory_order.h"
 #include "tools/observers.h"
+#include "tools/product_fences.h"
 #include "tools/product_registers.h"
 
 namespace kernkit::simulator::ptx {
@@ -71,6 +72,7 @@ class KernelRaces : public LaunchHooks {
   LaunchOrder order_;
   bool is_async_ = false;  // whether the kernel has bulk copies or products of wgmma
   ProductRegisters products_;
+  ProductFences fences_;                               // fences of products
   std::unordered_map<const Block*, OfBlock*> blocks_;  // hooks of each block
   // By address of a word of global memory: the warps, by key_of(), that stored the same value
   // there.

@@ -165,6 +165,11 @@ void BlockOrder::fence_proxies(unsigned warp, uint8_t spaces) {
   tick(warp);
 }
 
+void BlockOrder::release_maps(unsigned warp) {
+  fenced_[warp].maps = joined(fenced_[warp].maps, std::make_shared<const Clock>(strict_[warp]));
+  tick(warp);
+}
+
 void BlockOrder::complete(unsigned warp, uint64_t key, uint32_t time) {
   for (Clock* clock : {&strict_[warp], is_lenient_ ? &lenient_[warp] : nullptr}) {
     if (clock == nullptr) continue;

@@ -30,12 +30,15 @@ struct OrderTraits {
   bool is_strong() const { return scope != ThreadScope::kNone; }
 };
 
-/// Accesses by the generic proxy that fence.proxy.async orders before accesses by the async proxy.
+/// Accesses by the generic proxy that proxy fences order before accesses by other proxies.
 struct ProxyClocks {
-  SharedClock global, shared;  // clocks of accesses to global and to shared memory
+  // Clocks of accesses to global and to shared memory before a fence.proxy.async.
+  SharedClock global, shared;
+  SharedClock maps;  // clock of accesses before a release by fence.proxy.tensormap
   void add(const ProxyClocks& other) {
     global = joined(global, other.global);
     shared = joined(shared, other.shared);
+    maps = joined(maps, other.maps);
   }
 };
 
@@ -160,6 +163,10 @@ class BlockOrder {
   void fence(unsigned warp, const OrderTraits& traits);
   /// Records a fence.proxy.async for `spaces`, a mask of ProxySpaces.
   void fence_proxies(unsigned warp, uint8_t spaces);
+  /// Records a release by fence.proxy.tensormap. released_maps() returns the clock of the accesses
+  /// before the releases that happened before the current operation; null without a release.
+  void release_maps(unsigned warp);
+  const SharedClock& released_maps(unsigned warp) const { return fenced_[warp].maps; }
   /// Returns whether a fence.proxy.async is between an earlier access by the generic proxy and the
   /// current operation. Requires that the access happened before the operation.
   bool is_fenced(unsigned warp, bool is_shared, uint64_t block, unsigned other,

@@ -14,6 +14,10 @@ bool intersect(const std::vector<uint32_t>& a, const std::vector<uint32_t>& b) {
   return std::find_first_of(a.begin(), a.end(), b.begin(), b.end()) != a.end();
 }
 
+bool contains(const std::vector<uint32_t>& all, uint32_t item) {
+  return std::find(all.begin(), all.end(), item) != all.end();
+}
+
 }  // namespace
 
 bool ProductRegisters::is_product(const Operation& operation) const {
@@ -37,6 +41,16 @@ ProductRegisters::ProductRegisters(const Kernel& kernel) : kernel_(kernel) {
   }
   if (of_products.empty()) return;
   const std::vector<BitPlan> plans = plans_of(kernel);
+  for (size_t before = 0; before != of_products.size();) {
+    before = of_products.size();
+    for (const BitPlan& plan : plans) {
+      if (!plan.is_move()) continue;
+      const auto is_known = [&](uint32_t item) { return of_products.count(item) != 0; };
+      if (std::any_of(plan.sources.begin(), plan.sources.end(), is_known)) {
+        of_products.insert(plan.results.begin(), plan.results.end());
+      }
+    }
+  }
   accesses_.resize(kernel.code.size());
   const auto take = [&](const std::vector<uint32_t>& from, std::vector<uint32_t>* to) {
     std::copy_if(from.begin(), from.end(), std::back_inserter(*to),
@@ -49,28 +63,42 @@ ProductRegisters::ProductRegisters(const Kernel& kernel) : kernel_(kernel) {
       continue;
     }
     const BitPlan& plan = plans[operation.number];
+    accesses.is_move = plan.is_move();
     take(plan.sources, &accesses.read);
     take(plan.selectors, &accesses.read);
     take(plan.results, &accesses.written);
-    if (operation.count == 0) continue;
-    // The registers in Operation::list, such as the vector of a load or store.
-    const std::vector<uint32_t> list(operation.list,
-                                     operation.list + std::min<int>(operation.count, 8));
-    take(list, plan.stores ? &accesses.read : &accesses.written);
   }
 }
 
-// A product may add to the sums of an earlier product without a wait.
+// Products that add to the same sums, or to copies of these sums, may follow each other.
 const Operation* ProductRegisters::find(const Operation& operation,
-                                        const std::vector<Issued>& issued) const {
+                                        std::vector<Issued>* issued) const {
   const Registers& accesses = accesses_[operation.number];
-  for (const Issued& earlier : issued) {
+  const bool multiplies = is_product(operation);
+  for (Issued& earlier : *issued) {
     const std::vector<uint32_t> sums = sums_of(*earlier.product);
-    const bool adds = is_product(operation) && accesses.written == sums;
-    if (intersect(accesses.read, sums) || (!adds && intersect(accesses.written, sums)) ||
+    std::vector<uint32_t>& copies = earlier.copies;
+    const bool reads = intersect(accesses.read, sums) || intersect(accesses.read, copies);
+    if (accesses.is_move && reads) {
+      for (const uint32_t item : accesses.written) {
+        if (!contains(sums, item) && !contains(copies, item)) copies.push_back(item);
+      }
+      continue;
+    }
+    const auto is_of_sums = [&](uint32_t item) {
+      return contains(sums, item) || contains(copies, item);
+    };
+    const bool adds = multiplies &&
+                      std::all_of(accesses.written.begin(), accesses.written.end(), is_of_sums) &&
+                      (accesses.written == sums || !intersect(accesses.written, sums));
+    if (reads || (!adds && intersect(accesses.written, sums)) ||
         intersect(accesses.written, factors_of(*earlier.product))) {
       return earlier.product;
     }
+    if (adds || copies.empty()) continue;
+    copies.erase(std::remove_if(copies.begin(), copies.end(),
+                                [&](uint32_t item) { return contains(accesses.written, item); }),
+                 copies.end());
   }
   return nullptr;
 }

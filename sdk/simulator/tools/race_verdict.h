@@ -25,6 +25,7 @@ enum class RaceReason : uint8_t {
   kMixed,              // equal sizes of the strong accesses, which overlap in part
   kProducts,           // order after products of wgmma that no warp has waited for
   kProxies,            // only a fence between accesses by two proxies
+  kMaps,               // only the fences before a copy reads a tensor map
 };
 inline const char* text_of(RaceReason reason) {
   switch (reason) {
@@ -47,6 +48,7 @@ inline const char* text_of(RaceReason reason) {
     case RaceReason::kMixed: return ", which overlap in part: no access is atomic for the other";
     case RaceReason::kProducts: return ", with no wgmma.wait_group between that orders them";
     case RaceReason::kProxies: return ", with no fence.proxy.async between";
+    case RaceReason::kMaps: return ", with no fence.proxy.tensormap between";
     default: return ", with nothing between that orders them";
   }
 }

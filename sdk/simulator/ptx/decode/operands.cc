@@ -121,7 +121,8 @@ const Symbol* Decoder::module_variable(const std::string& name) {
       symbol.space = Space::kGlobal;
       if (!addresses_.find(name, &symbol.address)) reject("unknown variable " + name);
       symbol.variable = static_cast<uint32_t>(kernel_.variables.size());
-      kernel_.variables.push_back({KernelVariable::kGlobal, name, symbol.address, variable.size});
+      kernel_.variables.push_back({KernelVariable::kGlobal, name, symbol.address, variable.size,
+                                   variable.space == "const"});
     }
     return &(module_names_[name] = symbol);
   }

@@ -87,6 +87,7 @@ enum class Effect : uint8_t {
   kIssuesCopies,     // bulk copy
   kCommitsCopies,    // cp.async.bulk.commit_group
   kWaitsForCopies,   // cp.async.bulk.wait_group; the mode kOnlyReads is .read
+  kFencesProducts,   // wgmma.fence
   kIssuesProducts,   // wgmma.mma_async
   kCommitsProducts,  // wgmma.commit_group
   kWaitsForProducts  // wgmma.wait_group
@@ -94,6 +95,15 @@ enum class Effect : uint8_t {
 
 /// The spaces of a fence.proxy.async, as a mask.
 enum ProxySpaces : uint8_t { kFencesGlobal = 1, kFencesShared = 2 };
+/// The effects of a fence on tensor maps in global memory, as a mask; the mode of the fence. 0 for
+/// fences of other proxies.
+enum MapFences : uint8_t {
+  kReleasesMaps = 1,  // fence.proxy.tensormap::generic.release
+  kAcquiresMap = 2,   // fence.proxy.tensormap::generic.acquire of the map whose address is src0
+  kCopiesMap = 4      // tensormap.cp_fenceproxy to the address src0, then a release
+};
+/// Size of a tensor map [bytes].
+inline constexpr uint32_t kTensorMapBytes = 128;
 /// The bits of a bulk copy's Operation::mode that hold its reduction; 0 for a copy without
 /// reduction.
 inline constexpr uint8_t kReductionBits = 15;

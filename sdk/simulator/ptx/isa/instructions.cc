@@ -565,7 +565,7 @@ constexpr Instruction kWarpgroupLevelMatrixMultiplyAccumulate[] = {
     Instruction("wgmma", "mma_async sync aligned %wgmma_shape s32 b1 b1 and popc", wgmma)
         .defines(Definedness::kSums)
         .has(Effect::kIssuesProducts),
-    Instruction("wgmma", "fence sync aligned", wgmma),
+    Instruction("wgmma", "fence sync aligned", wgmma).has(Effect::kFencesProducts),
     Instruction("wgmma", "commit_group sync aligned", wgmma).has(Effect::kCommitsProducts),
     Instruction("wgmma", "wait_group sync aligned", wgmma).has(Effect::kWaitsForProducts),
 };

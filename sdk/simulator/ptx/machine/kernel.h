@@ -27,7 +27,8 @@ struct KernelVariable {
   enum Kind { kGlobal, kShared, kDynamic } kind;  // kDynamic is dynamic shared memory
   std::string name;                               // name in PTX
   uint64_t begin;                                 // address within the variable's space
-  uint32_t bytes;  // size [bytes]; 0 for kDynamic, whose size depends on the launch
+  uint32_t bytes;            // size [bytes]; 0 for kDynamic, whose size depends on the launch
+  bool is_constant = false;  // whether the variable is in constant memory
 };
 
 /// A register with the value of a special register, such as %tid.x.

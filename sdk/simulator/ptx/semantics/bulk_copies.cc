@@ -22,7 +22,7 @@ namespace {
 
 constexpr uint32_t kUnit = 16;           // alignment and granularity of bulk copies [bytes]
 constexpr uint32_t kBoxAlignment = 128;  // alignment of a tensor's box in shared memory [bytes]
-constexpr uint32_t kMapAlignment = 64, kMapBytes = 128;
+constexpr uint32_t kMapAlignment = 64, kMapBytes = kTensorMapBytes;
 constexpr uint32_t kMbarrierBytes = 8;
 
 // Operation::mode of a load whose source is in shared memory.
@@ -118,13 +118,14 @@ std::vector<Target> targets_of(const BulkCopy& copy, const SharedLocation& to) {
 
 // Informs the tools of a copy. `each(visit)` calls visit(offset in shared memory, address in global
 // memory or 0, bytes) for each piece of the copy; `shared` lists the blocks whose shared memory the
-// copy accesses.
+// copy accesses, and `map` is the address of the tensor map, or 0.
 template <class Each>
 void issue(const BulkCopy& copy, uint64_t number, const std::vector<Block*>& shared, bool in_group,
-           CopiedBytes::Kind of_shared, CopiedBytes::Kind of_global, const Each& each) {
+           CopiedBytes::Kind of_shared, CopiedBytes::Kind of_global, const Each& each,
+           uint64_t map = 0) {
   if (copy.hooks() == nullptr) return;
   const bool is_generic = copy.operation.list[kGlobal] == kNone;
-  IssuedCopy issued{number, copy.lane, in_group, is_generic, copy.mbarrier.at, {}};
+  IssuedCopy issued{number, copy.lane, in_group, is_generic, copy.mbarrier.at, map, {}};
   for (Block* block : shared) {
     each([&](uint32_t at, uint64_t, uint32_t bytes) {
       issued.bytes.push_back({of_shared, block, at, bytes});
@@ -247,9 +248,13 @@ struct Box {
   }
 };
 
+uint64_t address_of_map(const BulkCopy& copy) {
+  return value(copy.warp, copy.operation.list[kGlobal], copy.lane);
+}
+
 Box read_box(const BulkCopy& copy) {
   const Operation& operation = copy.operation;
-  const uint64_t at = value(copy.warp, operation.list[kGlobal], copy.lane);
+  const uint64_t at = address_of_map(copy);
   const unsigned char* bytes =
       find_bytes(copy.warp, copy.lane, operation, at, kMapBytes, kMapAlignment, Touch::kLoads);
   Box box;
@@ -357,8 +362,9 @@ void load_tensor(Warp& warp, const Operation& operation) {
     check_elements(copy, box, Touch::kLoads);
     const std::vector<Target> targets = targets_of(copy, to);
     const uint64_t number = copy.block().asynchronous.next_number();
-    issue(copy, number, blocks_of(targets), false, CopiedBytes::kWrites, CopiedBytes::kReads,
-          [&](const auto& visit) { each_piece(to.at, box, visit); });
+    issue(
+        copy, number, blocks_of(targets), false, CopiedBytes::kWrites, CopiedBytes::kReads,
+        [&](const auto& visit) { each_piece(to.at, box, visit); }, address_of_map(copy));
     copy.block().asynchronous.add([copy, box, to, targets, number] {
       for (const Target& target : targets) {
         unsigned char* const shared = target.to->shared.data();
@@ -384,8 +390,9 @@ void store_tensor(Warp& warp, const Operation& operation) {
     const Box box = read_box(copy);
     const SharedLocation from = find_box(copy, box, Touch::kLoads);
     check_elements(copy, box, Touch::kStores);
-    issue(copy, 0, {from.block}, true, CopiedBytes::kReads, kind_of_store(operation),
-          [&](const auto& visit) { each_piece(from.at, box, visit); });
+    issue(
+        copy, 0, {from.block}, true, CopiedBytes::kReads, kind_of_store(operation),
+        [&](const auto& visit) { each_piece(from.at, box, visit); }, address_of_map(copy));
     copy.block().asynchronous.add_to_group(copy.thread(), [copy, box, from] {
       const unsigned char* const shared = from.block->shared.data();
       const uint8_t reduction = reduction_of(copy.operation.mode, box.map.type);

@@ -139,8 +139,11 @@ Run proxy_fence(Decoder& d) {
 // Decodes fence.proxy.tensormap::generic.acquire.scope [map], 128, or .release without operands.
 Run fence_of_maps(Decoder& d) {
   const bool acquires = d.operands() != 0;
-  if (acquires) d.need_operands(2);
-  if (acquires) d.address_value(0, Space::kGeneric);
+  d.operation.mode = acquires ? kAcquiresMap : kReleasesMaps;
+  if (acquires) {
+    d.need_operands(2);
+    d.operation.src0 = d.address_value(0, Space::kGeneric);
+  }
   return sync_blocks;
 }
 // Decodes instructions that execute nothing, such as performance hints and griddepcontrol. The

@@ -18,7 +18,7 @@
 namespace kernkit::simulator::ptx {
 namespace {
 
-constexpr uint32_t kMapSize = 128, kAlignmentOfMap = 64;  // bytes
+constexpr uint32_t kMapSize = kTensorMapBytes, kAlignmentOfMap = 64;  // bytes
 
 // Fields of tensormap.replace. Operation::mode contains the field.
 enum MapField : uint8_t {
@@ -184,6 +184,7 @@ Run decode_copy_of_map(Decoder& d) {
   if (d.operand(2).kind != Operand::kInteger || d.operand(2).bits != kMapSize) {
     d.reject("expected a size of 128 bytes");
   }
+  d.operation.mode = kCopiesMap;
   d.operation.src0 = d.address_value(0, Space::kGlobal);
   d.operation.src1 = d.address_value(1, Space::kShared);
   return copy_map;

@@ -2,11 +2,13 @@
 // Planted mistakes in kernels with bulk copies, mbarriers, wgmma and clusters. Each correct program
 // is silent under racecheck at the level `warn`; each mistake replaces some lines of a program, and
 // is reported with the lines of the accesses.
+#include <cstring>
 #include <map>
 
 #include "kernkit/simulator/racecheck.h"
 #include "ptx_fixture.h"
 #include "simulator_target.h"
+#include "tensor_map.h"
 
 namespace kernkit::simulator {
 namespace {
@@ -30,8 +32,9 @@ struct Mistake {
 class PtxAsyncMistakes : public Ptx {
  protected:
   // Returns a kernel with 16 KiB of shared memory at %s, mbarriers at %b, %b+8 and so on, and
-  // pointers %a and %c to 16 KiB of global memory. %i is the thread's index, %own the address of 16
-  // bytes of the thread in shared memory. %pt is true in thread 0, %pw in the first warp.
+  // pointers %a and %c to 16 KiB of global memory, with a tensor map at %c+8192 and zeros
+  // otherwise. %i is the thread's index, %own the address of 16 bytes of the thread in shared
+  // memory. %pt is true in thread 0, %pw in the first warp.
   static std::string text(const Lines& lines, const char* directive) {
     std::string all =
         ".file 1 \"/src/async.cu\"\n.visible .entry planted(.param .u64 a, .param .u64 c)\n" +
@@ -61,9 +64,15 @@ class PtxAsyncMistakes : public Ptx {
     {
       PtxModule module(text(lines, directive), "sm_90a");
       const RaceCheck check(level);
-      EXPECT_EQ(module.launch("planted", blocks, threads, 0, memory<uint32_t>(4096),
-                              memory<uint32_t>(4096)),
-                cudaSuccess);
+      uint32_t *a = memory<uint32_t>(4096), *c = memory<uint32_t>(4096);
+      TensorMap map;  // 64 words at a
+      map.type = 2;   // CU_TENSOR_MAP_DATA_TYPE_UINT32
+      map.dimensions = map.steps[0] = 1;
+      map.element_bytes = 4;
+      map.address = reinterpret_cast<uint64_t>(a);
+      map.sizes[0] = map.box[0] = 64;
+      std::memcpy(c + 2048, &map, sizeof(map));
+      EXPECT_EQ(module.launch("planted", blocks, threads, 0, a, c), cudaSuccess);
       const cudaError_t error = cudaDeviceSynchronize();
       if (error != cudaSuccess) reports.fault = fault();
       for (const Race& race : check.races()) reports.races += race.sentence + "\n";
@@ -579,6 +588,126 @@ TEST_F(PtxAsyncMistakes, ProductsWithAInRegisters) {
                    "wgmma.wait_group between"}});
 }
 
+// nvcc copies sums between a product and the wait, for variables of a loop that pass through an
+// empty asm statement, as in DeepGEMM's tf32_hc_prenorm.
+TEST_F(PtxAsyncMistakes, CopiesOfSumsBeforeTheWait) {
+  Lines program = kProduct;
+  program[9] = ".reg .f32 %e<4>;\n" + kDescriptors;
+  program[18] = kMultiply + "\nwgmma.commit_group.sync.aligned;";
+  program[19] =
+      "mov.f32 %e0, %d0; mov.f32 %e1, %d1; mov.f32 %e2, %d2; mov.f32 %e3, %d3;\n"
+      "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%e0,%e1,%e2,%e3}, %da, %db, 1, 1, 1, 0, "
+      "0;\nwgmma.commit_group.sync.aligned;";
+  program[21] = "st.shared.f32 [%own], %e0;";
+  check(program, {{"a copy of a sum is changed before the wait",
+                   {{19, "mov.f32 %e0, %d0;\nadd.f32 %e0, %e0, 0f3f800000;"}},
+                   kRacecheck,
+                   "Access to a register (async.cu:19) of wgmma.mma_async (async.cu:18), with no "
+                   "wgmma.wait_group between"},
+                  {"a sum is set to a constant before the wait",
+                   {{19, program[19] + "\nmov.f32 %e1, 0f00000000;"}},
+                   kRacecheck,
+                   "Access to a register (async.cu:19) of wgmma.mma_async (async.cu:19), with no "
+                   "wgmma.wait_group between"}});
+}
+
+// PTX ISA, "wgmma.fence": a fence is needed before the first product, and between an access to a
+// register of a product and the product.
+TEST_F(PtxAsyncMistakes, FencesOfProducts) {
+  const std::string commit = "\nwgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;";
+  const std::string none = "wgmma.mma_async (async.cu:18), with no wgmma.fence before the product";
+  const std::string add = "add.f32 %d1, %d1, 0f3f800000;";
+  const std::string fence = "wgmma.fence.sync.aligned;";
+  Lines program = kProduct;
+  // The first product, a change of its sums, and a second product.
+  program[19] = "wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;";
+  program[20] = add + "\nst.shared.f32 [%own+8192], %d2;";
+  program[21] = fence;
+  program[22] = kMultiply + commit;
+  program[23] = "bar.sync 0;\nst.shared.f32 [%own], %d0;\n" + kFence + "\n" + kBarrier;
+  check(program,
+        {{"no fence before the first product", {{17, ""}}, kRacecheck, none},
+         {"a fence after the first product", {{17, ""}, {18, kMultiply + fence}}, kRacecheck, none},
+         {"a fence of one warp of the warpgroup",
+          {{17, "@%pw " + fence}},
+          kRacecheck,
+          "thread [32, 0, 0]: " + none},
+         {"a sum is changed after the fence",
+          {{20, ""}, {21, fence + "\n.loc 1 27 3\n" + add}},
+          kRacecheck,
+          "wgmma.mma_async (async.cu:22) after a write to its register (async.cu:27), with no "
+          "wgmma.fence between"},
+         {"a sum is changed, and there is no second fence",
+          {{21, ""}},
+          kRacecheck,
+          "wgmma.mma_async (async.cu:22) after a write to its register (async.cu:20), with no "
+          "wgmma.fence between"},
+         {"a changed value is moved into a sum",
+          {{20, "add.f32 %x, %d1, 0f3f800000;"},
+           {21, "mov.f32 %d3, %x;"},
+           {9, ".reg .f32 %x;\n" + kDescriptors}},
+          kRacecheck,
+          "wgmma.mma_async (async.cu:22) after a write to its register (async.cu:20), with no "
+          "wgmma.fence between"},
+         {"a sum is read, and there is no second fence",
+          {{20, "st.shared.f32 [%own+8192], %d2;"}, {21, ""}},
+          kRacecheckAtWarn,
+          "wgmma.mma_async (async.cu:22) after a read of its register (async.cu:20), with no "
+          "wgmma.fence between"},
+         {"a sum is loaded, and there is no second fence",
+          {{20, "ld.shared.v2.f32 {%d2, %d3}, [%own+8192];"}, {21, ""}},
+          kRacecheck,
+          "wgmma.mma_async (async.cu:22) after a write to its register (async.cu:20), with no "
+          "wgmma.fence between"}});
+  // Moves between a fence and a product carry values from before the fence.
+  program[9] = ".reg .f32 %x<2>; .reg .pred %zero;\n" + kDescriptors;
+  program[20] = add + "\nmov.f32 %x0, %d1; setp.gt.u32 %zero, %i, 64;";
+  program[21] = fence +
+                "\nmov.f32 %x1, %x0; mov.f32 %d1, %x1; selp.f32 %d2, 0f00000000, %d2, %zero;\n"
+                "mov.f32 %d3, 0f00000000;";
+  check(program, {});
+}
+
+TEST_F(PtxAsyncMistakes, FencesBetweenShapes) {
+  Lines program = kProduct;
+  program[9] = ".reg .f32 %e<4>;\n" + kDescriptors +
+               "\nmov.f32 %e0, 0f00000000; mov.f32 %e1, 0f00000000; mov.f32 %e2, 0f00000000; "
+               "mov.f32 %e3, 0f00000000;";
+  program[18] = kMultiply + "\n" + kMultiply;
+  program[19] = "wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;";
+  program[20] = "wgmma.fence.sync.aligned;";
+  program[21] =
+      "wgmma.mma_async.sync.aligned.m64n8k32.f32.e4m3.e4m3 {%d0,%d1,%d2,%d3}, %da, %db, 1, 1, 1;\n"
+      "wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;";
+  program[22] = "bar.sync 0;\nst.shared.f32 [%own], %d0;\n" + kFence;
+  const std::string unfenced = "(async.cu:18), with no wgmma.fence between";
+  check(program, {{"products of two shapes",
+                   {{20, ""}},
+                   kRacecheck,
+                   "wgmma.mma_async (async.cu:21) after a product of another shape " + unfenced}});
+  program[21] =
+      "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%e0,%e1,%e2,%e3}, {%f0,%f1,%f2,%f3}, "
+      "%db, 1, 1, 1, 0;\nwgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;";
+  program[20] =
+      "mov.b32 %f0, %d0; mov.b32 %f1, %d1; mov.b32 %f2, %d2; mov.b32 %f3, %d3;\n"
+      "wgmma.fence.sync.aligned;";
+  Lines converted = program;
+  converted[20] =
+      "cvt.rn.f16x2.f32 %f0, %d1, %d0; mov.b32 %f1, %f0;\nmov.b32 %f2, %f0; mov.b32 %f3, %f0;\n"
+      "wgmma.fence.sync.aligned;";
+  check(program,
+        {{"A has sums of a product",
+          {{20, program[20].substr(0, program[20].find("wgmma.fence"))}},
+          kRacecheck,
+          "wgmma.mma_async (async.cu:21) with a register of A that a product wrote " + unfenced}});
+  check(converted,
+        {{"A is converted, and there is no second fence",
+          {{20, converted[20].substr(0, converted[20].find("wgmma.fence"))}},
+          kRacecheck,
+          "wgmma.mma_async (async.cu:21) after a write to its register (async.cu:20), with no "
+          "wgmma.fence between"}});
+}
+
 // Two products whose registers must not share storage in the simulator, although the first product
 // is the last use of its A and the second product is the first use of its sums: the products run
 // asynchronously.
@@ -595,6 +724,109 @@ TEST_F(PtxAsyncMistakes, ProductsWithSumsThatAreNotRead) {
       "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%d0,%d1,%d2,%d3}, {%g0,%g1,%g2,%g3}, "
       "%db, 0, 1, 1, 0;";
   check(program, {});
+}
+
+// Instructions of one thread that make a tensor map of 64 words at %a.
+std::string make_map(const std::string& space, const std::string& at) {
+  const std::string replace = "@%pt tensormap.replace.tile.", type = "." + space + ".b1024.b";
+  return replace + "global_address" + type + "64 [" + at + "], %a;\n" + replace + "rank" + type +
+         "32 [" + at + "], %zero;\n" + replace + "box_dim" + type + "32 [" + at +
+         "], 0, %count;\n" + replace + "global_dim" + type + "32 [" + at + "], 0, %count;\n" +
+         replace + "element_stride" + type + "32 [" + at + "], 0, %one;\n" + replace + "elemtype" +
+         type + "32 [" + at + "], 2;\n" + replace + "swizzle_mode" + type + "32 [" + at + "], 0;";
+}
+std::string load_by_map(const std::string& map) {
+  return "@%pt cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+         "[%s], [" +
+         map + ", {%zero}], [%b];";
+}
+const std::string kReleaseMaps = "fence.proxy.tensormap::generic.release.gpu;";
+const std::string kAcquireMap = "fence.proxy.tensormap::generic.acquire.gpu [%c], 128;";
+const Lines kMapInGlobalMemory = {
+    {9, ".reg .b32 %zero, %one, %count;\nmov.b32 %zero, 0; mov.b32 %one, 1; mov.b32 %count, 64;"},
+    {10, kInit},
+    {11, kInitFence},
+    {12, kBarrier},
+    {13, make_map("global", "%c")},
+    {14, kReleaseMaps},
+    {15, kAcquireMap},
+    {16, expect(256)},
+    {17, load_by_map("%c")},
+    {18, wait("first", 0)}};
+
+// PTX ISA, "membar, fence": a copy reads its tensor map by the tensormap proxy.
+TEST_F(PtxAsyncMistakes, TensorMaps) {
+  const std::string unfenced =
+      "Async read access at byte 4 of 16384 bytes of global memory (async.cu:17) and Write access "
+      "by thread [0, 0, 0] (async.cu:13), with no fence.proxy.tensormap between";
+  check(kMapInGlobalMemory,
+        {{"no acquire fence", {{15, ""}}, kRacecheck, unfenced},
+         {"no release fence", {{14, ""}}, kRacecheck, unfenced},
+         {"no fence", {{14, ""}, {15, ""}}, kRacecheck, unfenced},
+         {"fence.proxy.async in place of the fences",
+          {{14, "fence.proxy.async;"}, {15, ""}},
+          kRacecheck,
+          unfenced},
+         {"an acquire fence before the changes",
+          {{12, kBarrier + "\n" + kAcquireMap}, {15, ""}},
+          kRacecheck,
+          unfenced},
+         {"an acquire fence for another map",
+          {{15, "fence.proxy.tensormap::generic.acquire.gpu [%c+128], 128;"}},
+          kRacecheck,
+          unfenced},
+         {"an acquire fence by another warp, without a barrier",
+          {{15, "@!%pw " + kAcquireMap}},
+          kRacecheck,
+          unfenced},
+         {"another warp changes the map, and the thread polls a flag after its acquire fence",
+          {{14, kReleaseMaps + "\nsetp.eq.u32 %p3, %i, 32;\n@%p3 st.global.u32 [%c+124], 1;\n" +
+                    kReleaseMaps + "\n@%p3 st.release.gpu.global.u32 [%c+4096], 1;"},
+           {16,
+            "@!%pt bra polled;\npoll: ld.relaxed.gpu.global.u32 %r2, [%c+4096];\n"
+            "setp.eq.u32 %p2, %r2, 0;\n@%p2 bra poll;\npolled:\n" +
+                expect(256)}},
+          kRacecheckAtWarn,
+          "Async read access at byte 124 of 16384 bytes of global memory (async.cu:17) and Write "
+          "access by thread [32, 0, 0] (async.cu:14), with no acquire fence between"}});
+}
+
+// An acquire fence and a barrier order the copies of other warps.
+TEST_F(PtxAsyncMistakes, CopiesOfTensorMaps) {
+  Lines program = kMapInGlobalMemory;
+  program[13] =
+      ".reg .b64 %map; .reg .b32 %m;\nadd.u32 %m, %s, 4096; cvt.u64.u32 %map, %m;\n"
+      "mad.lo.u32 %r3, %i, 4, %m;\n@%pw st.shared.u32 [%r3], 0;\nbar.sync 0;\n" +
+      make_map("shared::cta", "%map") + "\nbar.warp.sync -1;";
+  program[14] =
+      "@%pw tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned "
+      "[%c], [%map], 128;\nbar.sync 0;";
+  program[15] = "@!%pw " + kAcquireMap + "\nbar.sync 0;";
+  check(program,
+        {{"no acquire fence",
+          {{15, ""}},
+          kRacecheck,
+          "Async read access at byte 0 of 16384 bytes of global memory (async.cu:17) and Write "
+          "access by thread [0, 0, 0] (async.cu:14), with no fence.proxy.tensormap between"},
+         {"no barrier after the acquire fence",
+          {{15, "@!%pw " + kAcquireMap}},
+          kRacecheck,
+          "(async.cu:14), with no fence.proxy.tensormap between"}});
+}
+
+// The CUDA C++ Programming Guide requires the acquire fence for maps that the host copied, too.
+TEST_F(PtxAsyncMistakes, TensorMapsOfTheHost) {
+  Lines program = kMapInGlobalMemory;
+  program[13] = program[14] = "";
+  program[15] =
+      ".reg .b64 %map;\nadd.u64 %map, %c, 8192;\n"
+      "fence.proxy.tensormap::generic.acquire.sys [%map], 128;";
+  program[17] = load_by_map("%map");
+  check(program, {{"no acquire fence",
+                   {{15, ".reg .b64 %map;\nadd.u64 %map, %c, 8192;"}},
+                   kRacecheckAtWarn,
+                   "a copy (async.cu:17) reads a tensor map in global memory; expected "
+                   "fence.proxy.tensormap with .acquire before"}});
 }
 
 const char* const kPair = ".explicitcluster\n.reqnctapercluster 2, 1, 1\n";
