@@ -11,7 +11,8 @@ tests as not reached. A test is a process of its own, pytest under `kernkit run`
 to N tests of a file in one process. A test that neither passes nor is skipped in that process runs once more, in a
 process of its own, and the second ending counts. The JSON file is written after each process: a second run with the
 same JSON file continues, and may name further files of tests, with other limits and selections: these are recorded for
-each file. The Markdown table is printed at the end.
+each file. `--merge FILE` adds the results of another record, so that runs at the same time can make one record. The
+Markdown table is printed at the end.
 """
 
 import argparse
@@ -183,6 +184,8 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="number of tests that run at the same time (default: %(default)s)")
     parser.add_argument("--together", type=int, default=1, metavar="N", help="number of tests that share a process (default: 1)")
     parser.add_argument("--out", type=pathlib.Path, required=True, metavar="FILE", help="JSON file for the results")
+    parser.add_argument("--merge", dest="merged", type=pathlib.Path, action="append", default=[], metavar="FILE",
+                        help="record whose results are added to the results; can be repeated")  # fmt: skip
     parser.add_argument("--runtime", type=pathlib.Path, metavar="LIBRARY", help="compiled libcudart.so.13 of kernkit")
     parser.add_argument("--run-option", dest="run_options", action="append", default=[], metavar="OPTION",
                         help="option that is passed to kernkit run")  # fmt: skip
@@ -192,11 +195,14 @@ def main():
     options.cwd = options.settings.resolve().parent if options.settings else None
     by_file = collect(options)
     drawn = [name for of_file in by_file.values() for name in draw(of_file, options)]
-    record = json.loads(options.out.read_text()) if options.out.exists() else {}
-    context = merge_context(record.get("context", new_context(options, by_file)), new_context(options, by_file))
-    if context is None:
-        parser.error(f"{options.out} is the record of another run: {record['context']}; name another file")
-    results = record.get("results", {})
+    context, results = new_context(options, by_file), {}
+    for path in [*([options.out] if options.out.exists() else []), *options.merged]:
+        record = json.loads(path.read_text())
+        merged = merge_context(record["context"], context)
+        if merged is None:
+            parser.error(f"{path} is the record of another run: {record['context']}; name another file")
+        context = merged
+        results.update(record["results"])
     lock = threading.Lock()
 
     def write_record():
