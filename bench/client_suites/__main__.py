@@ -6,7 +6,7 @@
         --file utils/test_norm.py --file attention/test_rope.py --together 100
 
 A seed draws tests from all tests that pytest collects, before the first test runs; with `--file`, from the tests of
-each named file. `--select PATTERN` draws only from tests whose name matches; `--leave-out PATTERN REASON` counts drawn
+each named file. `--match PATTERN` draws only from tests whose name matches; `--leave-out PATTERN REASON` counts drawn
 tests as not reached. A test is a process of its own, pytest under `kernkit run`, with a time limit. `--together N` runs up
 to N tests of a file in one process. A test that neither passes nor is skipped in that process runs once more, in a
 process of its own, and the second ending counts. The JSON file is written after each process: a second run with the
@@ -82,7 +82,7 @@ def collect(options):
 
 
 def selected(names, options):
-    """Returns the tests that --select selects."""
+    """Returns the tests that --match selects."""
     return [name for name in names if options.select.search(name)]
 
 
@@ -174,7 +174,7 @@ def main():
     parser.add_argument("--settings", type=pathlib.Path, metavar="FILE", help="the package's settings file of pytest, such as pytest.ini")
     parser.add_argument("--file", dest="files", action="append", default=[], metavar="FILE",
                         help="file below the folder of the tests; with several files, --count tests of each file are drawn")  # fmt: skip
-    parser.add_argument("--select", type=re.compile, default=re.compile(""), metavar="PATTERN",
+    parser.add_argument("--match", dest="select", type=re.compile, default=re.compile(""), metavar="PATTERN",
                         help="regular expression that is searched in the names of tests; tests without it are not drawn")  # fmt: skip
     parser.add_argument("--leave-out", dest="left_out", nargs=2, action="append", default=[], metavar=("PATTERN", "REASON"),
                         help="counts drawn tests as not reached if the regular expression is found in their names")  # fmt: skip

@@ -78,7 +78,7 @@ def row(context: Dict[str, Any], endings: Dict[str, Ending]) -> str:
 
 def file_rows(context: Dict[str, Any], endings: Dict[str, Ending]) -> List[str]:
     """Returns the lines of a Markdown table with a row for each file of --file: the number of tests in the file, the
-    number of tests that --select selects, and the number of drawn tests of each kind."""
+    number of tests that --match selects, and the number of drawn tests of each kind."""
     kinds = (*KINDS, NOT_REACHED)
     lines = ["| file | tests | selected | " + " | ".join(kinds) + " |", "|" + "---|" * (3 + len(kinds))]
     for file, settings in context["files"].items():

@@ -85,7 +85,7 @@ def test_a_seed_draws_and_a_second_run_continues(run_suite, tmp_path):
 
 @pytest.mark.all
 def test_a_record_is_merged(run_suite, tmp_path):
-    run_suite(tmp_path / "numba_tests", "--file", "test_one.py", "--select", "TestOfAClass")
+    run_suite(tmp_path / "numba_tests", "--file", "test_one.py", "--match", "TestOfAClass")
     (tmp_path / "out.json").rename(tmp_path / "one.json")
     _, record = run_suite(tmp_path / "numba_tests", "--file", "deeper/test_two.py", "--merge", tmp_path / "one.json")
     assert [file["selected"] for file in record["context"]["files"].values()] == [1, 1]
@@ -96,7 +96,7 @@ def test_a_record_is_merged(run_suite, tmp_path):
 def test_a_second_run_adds_a_file_with_other_settings(run_suite, tmp_path):
     files = ["--file", "test_one.py", "--file", "deeper/test_two.py"]
     run_suite(tmp_path / "numba_tests", "--count", "1", "--seed", "5", *files[2:])
-    words = ["--seed", "5", "--limit", "9", "--select", "test_(crashes|passes)", "--leave-out", "crashes", "time", *files[:2]]
+    words = ["--seed", "5", "--limit", "9", "--match", "test_(crashes|passes)", "--leave-out", "crashes", "time", *files[:2]]
     printed, record = run_suite(tmp_path / "numba_tests", *words)
     assert record["context"]["files"] == {
         "deeper/test_two.py": {"tests": 1, "selected": 1, "select": "", "count": 1, "limit_s": 8, "together": 1},
