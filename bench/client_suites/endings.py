@@ -81,7 +81,7 @@ def file_rows(context: Dict[str, Any], endings: Dict[str, Ending]) -> List[str]:
     number of tests that --match selects, and the number of drawn tests of each kind."""
     kinds = (*KINDS, NOT_REACHED)
     lines = ["| file | tests | selected | " + " | ".join(kinds) + " |", "|" + "---|" * (3 + len(kinds))]
-    for file, settings in context["files"].items():
+    for file, settings in sorted(context["files"].items()):
         counts = collections.Counter(ending.kind for name, ending in endings.items() if name.startswith(f"{file}::"))
         lines.append(f"| {file} | {settings['tests']:,} | {settings['selected']:,} | " + " | ".join(str(counts[kind]) for kind in kinds) + " |")
     return lines

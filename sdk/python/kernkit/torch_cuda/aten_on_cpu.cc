@@ -459,8 +459,8 @@ class SoftmaxKernel final : public c10::OperatorKernel {
  public:
   static bool replaces(const std::string& full_name) {
     static const std::set<std::string> names = {
-        "aten::_softmax",         "aten::_softmax.out",     "aten::_softmax_backward_data",
-        "aten::_log_softmax",     "aten::_log_softmax.out", "aten::_log_softmax_backward_data"};
+        "aten::_softmax",     "aten::_softmax.out",     "aten::_softmax_backward_data",
+        "aten::_log_softmax", "aten::_log_softmax.out", "aten::_log_softmax_backward_data"};
     return names.count(full_name) != 0;
   }
   explicit SoftmaxKernel(const OperatorHandle& op) : cpu_(op) {}
