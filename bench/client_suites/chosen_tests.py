@@ -6,6 +6,7 @@ import faulthandler
 import json
 
 import pytest
+from endings import skipped as ending_of_skipped
 
 PATHS = {}  # {"endings": file of --endings}
 REPORTS = {}  # {test: its reports}
@@ -53,7 +54,7 @@ def ending_of(reports):
     skipped = next((report for report in reports if report.skipped and not hasattr(report, "wasxfail")), None)
     if skipped is None:
         return "passed", ""
-    return "skipped", str(skipped.longrepr[2] if isinstance(skipped.longrepr, tuple) else skipped.longrepr)[:200]
+    return ending_of_skipped(str(skipped.longrepr[2] if isinstance(skipped.longrepr, tuple) else skipped.longrepr)[:200])
 
 
 def pytest_runtest_logreport(report):

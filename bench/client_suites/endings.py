@@ -9,6 +9,9 @@ PASSED, SKIPPED, UNSUPPORTED, FAILED, CRASHED, TIMED_OUT = "passed", "skipped", 
 # The kind of a test that inspects machine code, or that requires a library that contains only machine code.
 MACHINE_CODE = "machine code"
 KINDS = (PASSED, SKIPPED, MACHINE_CODE, UNSUPPORTED, FAILED, CRASHED, TIMED_OUT)
+# The kind of a test that a run leaves out, or that the package skips because a module is not compiled or memory is
+# missing.
+NOT_REACHED = "not reached"
 
 _COUNT = re.compile(r"\b(\d+) (passed|failed|skipped|xfailed|xpassed|errors?)\b")
 # The first pattern finds the simulator's report, which names the unsupported function or instruction; the second finds
@@ -19,6 +22,9 @@ _UNSUPPORTED = (
 )
 _MACHINE_CODE = re.compile(r"machine code|cubin|nvdisasm|cuobjdump|\bSASS\b|\bsass\b")
 _CLOSED_LIBRARY = re.compile(r"^E .*((?:CURAND|CUBLAS|CUSOLVER|CUSPARSE|CuFFT|cuTENSOR|NCCL)\w*Error: .*)", re.MULTILINE)
+
+
+_NOT_REACHED = re.compile(r"missing JIT cache for module: \S+|Skipping due to OOM")
 
 
 class Ending(NamedTuple):
@@ -33,6 +39,11 @@ def _reason(text: str) -> str:
     return next((line for line in reversed(lines) if line), "")[:200]
 
 
+def skipped(reason: str) -> Ending:
+    """Returns the ending of a test that the package skips for a reason."""
+    return Ending(NOT_REACHED if _NOT_REACHED.search(reason) else SKIPPED, reason)
+
+
 def classify(code: Optional[int], out: str, errors: str) -> Ending:
     """Returns the ending of a process of pytest that ran one test. `code` is the exit code (None at the time limit,
     negative for a signal). Tests that pytest skips, or whose failure the package expects, do not count as
@@ -43,7 +54,7 @@ def classify(code: Optional[int], out: str, errors: str) -> Ending:
     if code == 0 and counts["passed"] + counts["xfailed"] + counts["xpassed"] > 0:
         return Ending(PASSED)
     if code == 0 and counts["skipped"] > 0:
-        return Ending(SKIPPED, next((line for line in out.splitlines() if line.startswith("SKIPPED")), ""))
+        return skipped(next((line for line in out.splitlines() if line.startswith("SKIPPED")), ""))
     both = errors + "\n" + out
     unsupported = next((line.strip() for pattern in _UNSUPPORTED for line in both.splitlines() if pattern.search(line)), "")
     reason = _reason(out)
@@ -66,12 +77,13 @@ def row(context: Dict[str, Any], endings: Dict[str, Ending]) -> str:
 
 
 def file_rows(context: Dict[str, Any], endings: Dict[str, Ending]) -> List[str]:
-    """Returns the lines of a Markdown table with a row for each file of --file: the number of tests in the file, and
-    the number of tests of each kind."""
-    lines = ["| file | tests | " + " | ".join(KINDS) + " |", "|" + "---|" * (2 + len(KINDS))]
-    for file, collected in context["files"].items():
+    """Returns the lines of a Markdown table with a row for each file of --file: the number of tests in the file, the
+    number of tests that --match selects, and the number of drawn tests of each kind."""
+    kinds = (*KINDS, NOT_REACHED)
+    lines = ["| file | tests | selected | " + " | ".join(kinds) + " |", "|" + "---|" * (3 + len(kinds))]
+    for file, settings in sorted(context["files"].items()):
         counts = collections.Counter(ending.kind for name, ending in endings.items() if name.startswith(f"{file}::"))
-        lines.append(f"| {file} | {collected:,} | " + " | ".join(str(counts[kind]) for kind in KINDS) + " |")
+        lines.append(f"| {file} | {settings['tests']:,} | {settings['selected']:,} | " + " | ".join(str(counts[kind]) for kind in kinds) + " |")
     return lines
 
 
@@ -83,18 +95,19 @@ def read_record(record: Dict[str, Any]) -> Dict[str, Ending]:
 def table(context: Dict[str, Any], endings: Dict[str, Ending]) -> str:
     """Returns a Markdown table of the counts, followed by the reasons and the tests that did not pass."""
     counts = collections.Counter(ending.kind for ending in endings.values())
-    considered = len(endings) - counts[SKIPPED] - counts[MACHINE_CODE]
+    considered = len(endings) - counts[SKIPPED] - counts[MACHINE_CODE] - counts[NOT_REACHED]
+    limit = f"{context['limit_s']:g} s each, " if "limit_s" in context else ""
     lines = [
         f"{context['client']} {context['version']}: {len(endings)} of {context['collected']} tests, drawn by seed {context['seed']}, "
-        f"{context['limit_s']:g} s each, {context['processor']}.", "",
+        f"{limit}{context['processor']}.", "",
         "| package | " + " | ".join(KINDS) + " |", "|" + "---|" * (1 + len(KINDS)), row(context, endings), "",
         *([*file_rows(context, endings), ""] if "files" in context else []),
-        f"Passed: {counts[PASSED]} of {considered} tests that the package does not skip and that need no machine code.", "",
+        f"Passed: {counts[PASSED]} of {considered} tests that run, that the package does not skip and that need no machine code.", "",
     ]  # fmt: skip
     by_reason = collections.defaultdict(list)
     for name, ending in endings.items():
         if ending.kind not in (PASSED, SKIPPED):
             by_reason[ending].append(name)
-    for ending, names in sorted(by_reason.items(), key=lambda item: (KINDS.index(item[0].kind), -len(item[1]))):
+    for ending, names in sorted(by_reason.items(), key=lambda item: ((*KINDS, NOT_REACHED).index(item[0].kind), -len(item[1]))):
         lines.append(f"- {ending.kind}, {len(names)}: {ending.reason}\n  " + "\n  ".join(sorted(names)))
     return "\n".join(lines)

@@ -310,6 +310,23 @@ def test_tensors_of_two_devices():
     assert (x + torch.tensor(1.0)).is_cuda
 
 
+@pytest.mark.parametrize("function", [torch.softmax, torch.log_softmax])
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_softmax_in_float_of_a_16_bit_input(function, dtype):
+    x = torch.randn(5, 37, device="cuda", dtype=dtype, requires_grad=True)
+    in_float = x.detach().float().requires_grad_()
+    weights = torch.rand(5, 37, device="cuda")
+    y, expected = function(x, 1, dtype=torch.float32), function(in_float, 1)
+    (y * weights).sum().backward()
+    (expected * weights).sum().backward()
+    assert y.dtype == torch.float32 and x.grad.dtype == dtype
+    close(y, expected)
+    close(x.grad, in_float.grad.to(dtype))
+    out = torch.empty(5, 37, device="cuda")
+    function(x.detach(), 1, dtype=torch.float32, out=out)
+    close(out, expected.detach())
+
+
 def test_operators_that_the_cpu_lacks():
     x = torch.randn(1, 1, 16, 16, device="cuda", dtype=torch.float16)
     with pytest.raises(NotImplementedError, match="(?s)_scaled_dot_product_cudnn_attention.*kernkit runs"):

@@ -84,23 +84,50 @@ def test_a_seed_draws_and_a_second_run_continues(run_suite, tmp_path):
 
 
 @pytest.mark.all
-def test_a_second_run_adds_a_file(run_suite, tmp_path):
+def test_a_record_is_merged(run_suite, tmp_path):
+    run_suite(tmp_path / "numba_tests", "--file", "test_one.py", "--match", "TestOfAClass")
+    (tmp_path / "out.json").rename(tmp_path / "one.json")
+    _, record = run_suite(tmp_path / "numba_tests", "--file", "deeper/test_two.py", "--merge", tmp_path / "one.json")
+    assert [file["selected"] for file in record["context"]["files"].values()] == [1, 1]
+    assert record["results"].keys() == {"test_one.py::TestOfAClass::test_passes[a/b::c]", "deeper/test_two.py::test_passes"}
+
+
+@pytest.mark.all
+def test_a_second_run_adds_a_file_with_other_settings(run_suite, tmp_path):
     files = ["--file", "test_one.py", "--file", "deeper/test_two.py"]
     run_suite(tmp_path / "numba_tests", "--count", "1", "--seed", "5", *files[2:])
-    printed, record = run_suite(tmp_path / "numba_tests", "--count", "1", "--seed", "5", *files[:2])
-    assert record["context"]["files"] == {"deeper/test_two.py": 1, "test_one.py": len(ENDINGS)}
+    words = ["--seed", "5", "--limit", "9", "--match", "test_(crashes|passes)", "--leave-out", "crashes", "time", *files[:2]]
+    printed, record = run_suite(tmp_path / "numba_tests", *words)
+    assert record["context"]["files"] == {
+        "deeper/test_two.py": {"tests": 1, "selected": 1, "select": "", "count": 1, "limit_s": 8, "together": 1},
+        "test_one.py": {"tests": len(ENDINGS), "selected": 4, "select": "test_(crashes|passes)", "count": 500, "limit_s": 9, "together": 1},
+    }
     assert record["context"]["collected"] == 1 + len(ENDINGS)
-    assert [name.split("::")[0] for name in record["results"]] == ["deeper/test_two.py", "test_one.py"]
-    assert "\n| deeper/test_two.py | 1 |" in printed and f"\n| test_one.py | {len(ENDINGS)} |" in printed
+    assert sorted(row["ending"] for row in record["results"].values()) == ["not reached", *["passed"] * 4]
+    assert record["results"]["test_one.py::test_crashes"] == {"ending": "not reached", "reason": "time", "seconds": 0}
+    assert "\n| deeper/test_two.py | 1 | 1 |" in printed and f"\n| test_one.py | {len(ENDINGS)} | 4 | 3 |" in printed
+    assert "Passed: 4 of 4 tests" in printed and "- not reached, 1: time\n  test_one.py::test_crashes" in printed
 
 
 def test_files_have_rows(root, monkeypatch):
     monkeypatch.syspath_prepend(str(root / "bench/client_suites"))
     from endings import Ending, file_rows
 
-    endings = {"a/test_a.py::test_1": Ending("passed"), "a/test_a.py::test_2": Ending("failed"), "test_a.py::test_1": Ending("passed")}
-    rows = file_rows({"files": {"a/test_a.py": 1200, "test_b.py": 3}}, endings)
-    assert rows[2:] == ["| a/test_a.py | 1,200 | 1 | 0 | 0 | 0 | 1 | 0 | 0 |", "| test_b.py | 3 | 0 | 0 | 0 | 0 | 0 | 0 | 0 |"]
+    endings = {"a/test_a.py::test_1": Ending("passed"), "a/test_a.py::test_2": Ending("failed"), "test_a.py::test_1": Ending("passed"),
+               "test_b.py::test_1": Ending("not reached", "memory")}  # fmt: skip
+    rows = file_rows({"files": {"a/test_a.py": {"tests": 1200, "selected": 1100}, "test_b.py": {"tests": 3, "selected": 3}}}, endings)
+    assert rows[2:] == ["| a/test_a.py | 1,200 | 1,100 | 1 | 0 | 0 | 0 | 1 | 0 | 0 | 0 |",
+                        "| test_b.py | 3 | 3 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 1 |"]  # fmt: skip
+
+
+def test_a_test_without_its_module_is_not_reached(root, monkeypatch):
+    monkeypatch.syspath_prepend(str(root / "bench/client_suites"))
+    from endings import Ending, classify
+
+    for reason, kind in {"Skipping due to missing JIT cache for module: topk": "not reached", "Skipping due to OOM": "not reached",
+                         "k should be less than vocab_size": "skipped"}.items():  # fmt: skip
+        line = f"SKIPPED [1] test_topk.py:5: {reason}"
+        assert classify(0, f"s\n{line}\n1 skipped in 0.10s\n", "") == Ending(kind, line)
 
 
 @pytest.mark.parametrize("client", ["triton", "numba", "cupy", "cuda_core"])

@@ -456,6 +456,39 @@ class CopyKernel final : public c10::OperatorKernel {
   c10::SafeKernelFunction own_;
 };
 
+/// A kernel of softmax, log_softmax or a backward step of theirs. The CPU's kernels support only
+/// equal types, so 16-bit inputs are converted to float, and gradients of such inputs from float.
+class SoftmaxKernel final : public c10::OperatorKernel {
+ public:
+  static bool replaces(const std::string& full_name) {
+    static const std::set<std::string> names = {
+        "aten::_softmax",     "aten::_softmax.out",     "aten::_softmax_backward_data",
+        "aten::_log_softmax", "aten::_log_softmax.out", "aten::_log_softmax_backward_data"};
+    return names.count(full_name) != 0;
+  }
+  explicit SoftmaxKernel(const OperatorHandle& op) : cpu_(op) {}
+
+  void operator()(const OperatorHandle& op, c10::DispatchKeySet keys, Stack* stack) {
+    const std::vector<c10::Argument>& schema = op.schema().arguments();
+    IValue* const arguments = stack->data() + (stack->size() - schema.size());
+    if (schema[2].name() == "half_to_float") {  // (self, dim, half_to_float)
+      if (arguments[2].toBool()) {
+        arguments[0] = arguments[0].toTensor().to(at::kFloat);
+        arguments[2] = false;
+      }
+      cpu_(op, keys, stack);
+      return;
+    }
+    const at::ScalarType type = arguments[3].toScalarType();  // (grad, output, dim, input_dtype)
+    arguments[3] = arguments[0].toTensor().scalar_type();
+    cpu_(op, keys, stack);
+    stack->back() = stack->back().toTensor().to(type);
+  }
+
+ private:
+  CpuKernel cpu_;
+};
+
 /// A kernel that returns a constant.
 class ConstantKernel final : public c10::OperatorKernel {
  public:
@@ -572,6 +605,8 @@ int start() {
     if (!op || is_view(op->schema())) continue;
     if (full == "aten::copy_") {
       install<CopyKernel>(&library, full, *op);
+    } else if (SoftmaxKernel::replaces(full)) {
+      install<SoftmaxKernel>(&library, full, *op);
     } else if (full == "aten::_fused_sdp_choice") {
       install<ConstantKernel>(&library, full, int64_t{0});  // SDPBackend::math
     } else if (begins_with(full, "aten::_use_cudnn_ctc_loss")) {
