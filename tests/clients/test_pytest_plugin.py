@@ -62,22 +62,23 @@ def test_without_kernkit_run_nothing_is_added(root, tmp_path):
     assert "1 failed" in result.stdout and "kernkit: " not in result.stdout
 
 
-def test_the_workflow_of_the_page(root):
-    text = (root / "docs/examples/tests_without_gpu.yml").read_text()
+@pytest.mark.parametrize("name", ["tests", "extension"])
+def test_the_workflow_of_the_page(root, name):
+    text = (root / f"docs/examples/{name}_without_gpu.yml").read_text()
     workflow = yaml.safe_load(text)
     assert workflow["permissions"] == {"contents": "read"} and len(workflow["jobs"]) == 1
     steps = workflow["jobs"]["without_gpu"]["steps"]
     own = (root / ".github/workflows/ci.yml").read_text()
     # The example of the page pins each action to the same commit as kernkit's own workflow.
     assert all(line.strip() in own for line in text.splitlines() if "uses:" in line)
-    (install,) = [step["run"] for step in steps if "pip install" in step.get("run", "")]
+    install, *_ = [step["run"] for step in steps if "pip install" in step.get("run", "")]
     assert install.split()[2] in (root / "tests/requirements-frameworks.txt").read_text().splitlines()
     commands = [shlex.split(step["run"]) for step in steps if "kernkit run" in step.get("run", "")]
     for command in commands:
         parser = argparse.ArgumentParser()
         run.add_arguments(parser)
         arguments = parser.parse_args(command[2:])
-        assert (arguments.program, arguments.arguments[:4]) == ("python", ["-m", "pytest", "-p", "kernkit"])
+        assert (arguments.program, arguments.arguments[:2]) == ("pytest", ["-p", "kernkit"])
     assert len(commands) == 2
 
 

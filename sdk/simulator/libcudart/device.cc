@@ -3,6 +3,8 @@
 // test compares the names and layouts.
 #include "libcudart/device.h"
 
+#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstring>
 #include <map>
@@ -23,16 +25,17 @@ constexpr size_t kPrintfBytes = size_t{1} << 20;
 
 DeviceProperties properties_of(int number) {
   const CudaDevice& device = state().devices[static_cast<size_t>(number)];
+  const int ordinal = state().device_states[static_cast<size_t>(number)].ordinal;
   DeviceProperties all{};
   std::snprintf(all.name, sizeof(all.name), "CUDA on the CPU (kernkit), sm_%d",
                 device.compute_capability);
-  std::memcpy(all.uuid, "kernkit", 7);
-  all.uuid[15] = static_cast<char>(number);
+  const std::array<char, 16> uuid = uuid_of(ordinal);
+  std::copy(uuid.begin(), uuid.end(), all.uuid);
   all.totalGlobalMem = device.memory;
   // Returns the device attribute with this number, see runtime/device_attributes.cc.
   const auto at = [&](int attribute) {
     int value = 0;
-    (void)find_device_attribute(device, number, attribute, &value);
+    (void)find_device_attribute(device, ordinal, attribute, &value);
     return value;
   };
   all.sharedMemPerBlock = static_cast<size_t>(at(8));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Initialisation for programs without kernkit: loading this library creates devices on which
-// kernels run. Environment: KERNKIT_DEVICES, the number of devices; KERNKIT_CAPABILITY, the compute
+// kernels run. Environment: KERNKIT_DEVICES, the number of devices; CUDA_VISIBLE_DEVICES, read at
+// the first call that needs a device, see visible_devices.h; KERNKIT_CAPABILITY, the compute
 // capability of the devices, such as 90; KERNKIT_SEED, KERNKIT_POISON and KERNKIT_DEVICE_SUMMATION,
 // see runtime.h.
 #include "libcudart/init.h"
@@ -32,6 +33,7 @@ void start_runtime() {
   runtime->set_poison(static_cast<unsigned char>(number_of("KERNKIT_POISON", 0xcd)));
   runtime->set_device_summation(number_of("KERNKIT_DEVICE_SUMMATION", 0) != 0);
   state().keeps_records = false;
+  state().reads_visible_devices = true;
 }
 
 namespace {

@@ -8,6 +8,7 @@
 #include "runtime/forked_process.h"
 #include "runtime/ranges.h"
 #include "runtime/state.h"
+#include "runtime/visible_devices.h"
 
 namespace kernkit::simulator {
 namespace {
@@ -96,6 +97,7 @@ void report(const std::string& sentence) { note_fault(sentence); }
 cudaError_t start_driver() {
   const cudaError_t rejected = reject_forked_process();
   if (rejected != cudaSuccess) return rejected;
+  hide_devices();
   if (state().devices.empty()) return cudaErrorNoDevice;
   state().driver_started = true;
   return cudaSuccess;

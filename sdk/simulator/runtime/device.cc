@@ -51,7 +51,8 @@ cudaError_t read_device_attribute(int* value, int attribute, int device) {
   if (value == nullptr) return cudaErrorInvalidValue;
   if (!exists(device)) return cudaErrorInvalidDevice;
   const CudaDevice& properties = state().devices[static_cast<size_t>(device)];
-  if (find_device_attribute(properties, device, attribute, value)) return cudaSuccess;
+  const int ordinal = state().device_states[static_cast<size_t>(device)].ordinal;
+  if (find_device_attribute(properties, ordinal, attribute, value)) return cudaSuccess;
   std::fprintf(stderr,
                "kernkit: %s(): attribute %d is not supported: CUDA 13.0 reserves the number or "
                "does not have it\n",

@@ -201,4 +201,10 @@ bool find_device_attribute(const CudaDevice& device, int ordinal, int number, in
   return true;
 }
 
+std::array<char, 16> uuid_of(int ordinal) {
+  std::array<char, 16> uuid = {'k', 'e', 'r', 'n', 'k', 'i', 't'};
+  uuid.back() = static_cast<char>(ordinal);
+  return uuid;
+}
+
 }  // namespace kernkit::simulator

@@ -3,6 +3,7 @@
 // cudaGetDeviceProperties() and the calculation of occupancy.
 #pragma once
 
+#include <array>
 #include <cstddef>
 
 #include "kernkit/simulator/runtime.h"
@@ -29,9 +30,12 @@ struct Specification {
 /// lower listed capability.
 const Specification& specification_of(int capability);
 
-/// Stores the value of attribute `number` of cudaDeviceAttr; `ordinal` is the device's number.
-/// Returns false and leaves *value unchanged for a number that CUDA 13.0 reserves or does not
-/// define.
+/// Stores the value of attribute `number` of cudaDeviceAttr; `ordinal` is the device's position
+/// among all devices, which CUDA_VISIBLE_DEVICES does not change. Returns false and leaves *value
+/// unchanged for a number that CUDA 13.0 reserves or does not define.
 bool find_device_attribute(const CudaDevice& device, int ordinal, int number, int* value);
+
+/// Returns the UUID of the device at this position among all devices.
+std::array<char, 16> uuid_of(int ordinal);
 
 }  // namespace kernkit::simulator

@@ -12,6 +12,7 @@
 #include "platform/sanitizers.h"
 #include "runtime/forked_process.h"
 #include "runtime/host_function.h"
+#include "runtime/visible_devices.h"
 
 namespace kernkit::simulator {
 
@@ -68,12 +69,14 @@ void State::reset(std::vector<CudaDevice> new_devices) {
   ++generation;
   devices = std::move(new_devices);
   device_states.assign(devices.size(), {});
+  for (size_t i = 0; i < devices.size(); ++i) device_states[i].ordinal = static_cast<int>(i);
   make_default_pools(this);
   calls.clear();
   launches.clear();
   injections.clear();
   driver_version = CUDART_VERSION;
   driver_started = false;
+  reads_visible_devices = false;
   contexts.clear();
   run_kernels = false;
   settings = Settings();
@@ -197,8 +200,10 @@ cudaError_t call(const char* function, ApiScope scope, const std::function<cudaE
     if (scope == ApiScope::kProcess) return work();
     const cudaError_t rejected = reject_forked_process();
     if (rejected != cudaSuccess) return rejected;
+    hide_devices();
     state().driver_started = true;
     if (!reaches_device(scope)) return work();
+    if (state().devices.empty()) return cudaErrorNoDevice;
     const cudaError_t destroyed = use_primary_context();
     return destroyed != cudaSuccess ? destroyed : work();
   });

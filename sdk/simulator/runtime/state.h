@@ -126,6 +126,7 @@ struct Injection {
 };
 
 struct DeviceState {
+  int ordinal = 0;  // position among all devices, which CUDA_VISIBLE_DEVICES does not change
   size_t used = 0;  // allocations without a pool, and memory reserved by pools [bytes]
   std::shared_ptr<MemoryPool> default_pool, pool, graph_pool;
   unsigned flags = 0;           // flags of cudaSetDeviceFlags(), which have no effect
@@ -144,6 +145,7 @@ struct State {
   std::vector<Injection> injections;
   int driver_version = CUDART_VERSION;
   bool driver_started = false;                      // whether the driver's API is initialised
+  bool reads_visible_devices = false;               // whether hide_devices() is to read its list
   std::vector<std::unique_ptr<CUctx_st>> contexts;  // all contexts, including destroyed contexts
   bool run_kernels = false;
   bool keeps_records = true;  // whether CudaRuntime's calls() and launches() are recorded

@@ -183,6 +183,46 @@ def test_a_missing_function_is_reported_once(root, runtime):
         "are not supported: load the data from memory of cudaMalloc()\n")
 
 
+# Prints the results of cudaGetDeviceCount() and cuInit(), the number of devices, and the last byte of each device's
+# UUID. An argument is the value that CUDA_VISIBLE_DEVICES gets after the libraries are loaded.
+VISIBLE = """
+import ctypes, os, sys
+runtime, driver, count = ctypes.CDLL("libcudart.so.13"), ctypes.CDLL("libcuda.so.1"), ctypes.c_int(-1)
+not_initialised = driver.cuDeviceGetCount(ctypes.byref(count))
+if sys.argv[1:]:
+    os.environ["CUDA_VISIBLE_DEVICES"] = sys.argv[1]
+results = [not_initialised, runtime.cudaGetDeviceCount(ctypes.byref(count)), driver.cuInit(0), count.value]
+address, uuid = ctypes.create_string_buffer(16), ctypes.create_string_buffer(16)
+for device in range(count.value):
+    runtime.cudaDeviceGetPCIBusId(address, 16, device)
+    driver.cuDeviceGetUuid_v2(uuid, device)
+    results.append((address.value.decode()[5:7], uuid.raw[15]))
+print(*results, runtime.cudaMalloc(ctypes.byref(ctypes.c_void_p()), 4))
+"""
+
+
+@pytest.mark.parametrize("devices, list, expected", [
+    (3, "2,0", "3 0 0 2 ('02', 2) ('00', 0) 0"),
+    (3, "1,7,0", "3 0 0 1 ('01', 1) 0"),
+    (3, "GPU-6b65726e-6b69-7400-0000-000000000001", "3 0 0 1 ('01', 1) 0"),
+    (1, "", "3 100 100 0 100"),
+    (1, "-1", "3 100 100 0 100"),
+])  # fmt: skip
+@pytest.mark.parametrize("is_set_later", [False, True], ids=["at the start", "later"])
+def test_a_list_selects_visible_devices(root, runtime, devices, list, expected, is_set_later):
+    """The first call that initialises CUDA reads CUDA_VISIBLE_DEVICES. Without a device the result is 100."""
+    words, variables = ([list], {}) if is_set_later else ([], {"CUDA_VISIBLE_DEVICES": list})
+    result = kernkit_run(root, "--runtime", runtime, "--devices", devices, sys.executable, "-c", VISIBLE, *words, **variables)
+    assert (result.stdout, result.stderr) == (expected + "\n", "")
+
+
+def test_a_list_without_a_simulated_device_is_reported(root, runtime):
+    result = kernkit_run(root, "--runtime", runtime, "--devices", 2, sys.executable, "-c", VISIBLE, CUDA_VISIBLE_DEVICES="32")
+    assert result.stdout == "3 100 100 0 100\n"
+    assert result.stderr == ("kernkit: CUDA_VISIBLE_DEVICES: the list 32 selects none of the devices 0 to 1, so the program has no device; "
+                             "change the list, or set the number of devices by kernkit run --devices\n")  # fmt: skip
+
+
 @pytest.mark.parametrize("options, expected", [([], "None"), (["--device-summation"], "1")], ids=["default", "as the device"])
 def test_an_option_selects_sums_of_the_device(root, runtime, monkeypatch, options, expected):
     monkeypatch.delenv("KERNKIT_DEVICE_SUMMATION", raising=False)
@@ -533,9 +573,11 @@ def test_functions_of_nvidias_libraries_return_errors_and_are_named_once(root, r
         pytest.skip(f"no lib{library}.so of a CUDA toolkit")
     program = compiled(tmp_path, source, f"-l{library}")
     search_path = os.pathsep.join(filter(None, [str(folder), os.environ.get("LD_LIBRARY_PATH")]))
-    result = kernkit_run(root, "--runtime", runtime, program, LD_LIBRARY_PATH=search_path)
-    assert (result.stdout, result.returncode) == (output, 0), result.stderr
-    assert result.stderr.count("\n") == 1 and result.stderr.startswith(f"kernkit: {names}: the CUDA runtime is linked into ")
+    without_driver = shutil.copy(runtime, tmp_path)
+    for library in (runtime, without_driver):  # without a driver, a GPU is hidden from the library only
+        result = kernkit_run(root, "--runtime", library, program, LD_LIBRARY_PATH=search_path, CUDA_VISIBLE_DEVICES="0")
+        assert (result.stdout, result.returncode) == (output, 0), result.stderr
+        assert result.stderr.count("\n") == 1 and result.stderr.startswith(f"kernkit: {names}: the CUDA runtime is linked into ")
 
 
 @pytest.mark.slow

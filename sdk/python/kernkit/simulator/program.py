@@ -201,7 +201,9 @@ def prepared(arguments: argparse.Namespace, with_tools: bool = False) -> Tuple[s
         environment.setdefault("KERNKIT_CAPABILITY", clients.DEFAULT_CAPABILITY)
     environment.update(torch_cuda.settings(folder_of_clients() / "caches", dict.fromkeys((sdk_folder(), development_folder())),
                                            environment.get("KERNKIT_CAPABILITY", clients.DEFAULT_CAPABILITY), environment))  # fmt: skip
-    if gpu_only:  # hides GPUs, which cannot access the memory of kernkit's runtime
+    if gpu_only and driver is None:  # hides GPUs of NVIDIA's driver, which cannot access the memory of kernkit's runtime
+        every_device = ",".join(map(str, range(int(environment.get("KERNKIT_DEVICES", "1"), 0))))
+        environment.setdefault("KERNKIT_VISIBLE_DEVICES", environment.get("CUDA_VISIBLE_DEVICES", every_device))
         environment["CUDA_VISIBLE_DEVICES"] = "-1"
     return found, environment
 
