@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Generates benchmark runs for the tests of their evaluation, and calls `kernkit`."""
+"""Generates benchmark results for the tests of the commands that compare and report results, and runs `kernkit`."""
 
 import os
 import pathlib
@@ -23,8 +23,9 @@ def kernkit(*arguments, **options):
 
 
 def synthetic_run(seed, speed=1.0, slower=None, rounds=5, noise=0.02):
-    """Returns a run of a machine that is `speed` times as fast as the default. `slower` has factors for the times of
-    some rows. All rows of a round share a random factor."""
+    """Returns the results of a benchmark run on a machine that is `speed` times as fast as the default. slower: {name
+    of a row: factor of its times}. noise: standard deviation of the logarithm of each time. All times of a round are
+    multiplied by the same random factor."""
     rng = random.Random(seed)
     luck = [rng.uniform(1, 1.4) for _ in range(rounds)]
 

@@ -63,12 +63,14 @@ class Format:
         return math.ldexp((1 << self.bits) - 1, self.greatest_exponent - self.bits)
 
     def ordered(self, x):
-        """Returns an integer that increases by 1 from each number to the next; 0 for both zeros."""
+        """Returns an integer that increases by 1 from each number of this format to the next number; 0 for both
+        zeros."""
         (number,) = struct.unpack(self.integer, struct.pack(self.code, x))
         return number if number >= 0 else -(number & ((1 << (8 * struct.calcsize(self.code) - 1)) - 1))
 
     def steps(self, x, count):
-        """Returns the number that is `count` numbers after x."""
+        """Returns the number of this format that is `count` numbers after x in ascending order; `count` may be
+        negative."""
         number = self.ordered(x) + count
         top = 1 << (8 * struct.calcsize(self.code) - 1)
         return struct.unpack(self.code, struct.pack(self.integer, number if number >= 0 else -number - top))[0]
@@ -145,7 +147,7 @@ def _lgamma(x):
 
 
 def _erfcx(x):
-    """Returns exp(x^2) erfc(x), far from zero by the first terms of the asymptotic series."""
+    """Returns exp(x^2) erfc(x). If |x| is large, computes only the leading term."""
     if x > 10**20:
         return 1 / (x * mpmath.sqrt(mpmath.pi))
     if x < -1000:

@@ -47,7 +47,7 @@ def snapshot(folder: pathlib.Path, without: str = "") -> dict:
 
 
 def around(folder: pathlib.Path, library: str) -> dict:
-    """Returns the snapshot of everything around the library."""
+    """Returns the snapshot of everything in `folder` except the library, which is a subfolder."""
     return snapshot(folder, library)
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""kernkit's C++ tests and a library's tests, compiled by Debian's cross compiler for aarch64, pass under qemu-user. The
-library's file and wheel are correct, and the library can be called from C. qemu on x86 keeps x86's memory order, so
-these tests do not check the memory order of aarch64."""
+"""kernkit's C++ tests and a library's tests, compiled by Debian's cross compiler for aarch64, pass under qemu-user.
+`kernkit doctor` accepts the library and its wheel, and the library can be called from C. qemu on x86 keeps x86's memory
+order, so these tests do not check the memory order of aarch64."""
 
 import re
 import shutil

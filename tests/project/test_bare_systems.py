@@ -18,7 +18,7 @@ from test_wheel import build
 
 MISSING = bare_systems.missing()
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(MISSING), reason=MISSING)]
-# {root: its packages in addition to the packages of the first root}. Debian's packages of CMake do not include make.
+# {root folder: packages in addition to bare_systems.PACKAGES}. Debian's packages of CMake do not include make.
 ROOTS = {"as README requires": ["git", "make"], "without git": ["make"], "without make": ["git"]}
 FROM_WHEEL = "from the wheel"
 REPOSITORY, LIBRARY = "/root/kernkit", "/root/fast_kernels"

@@ -96,8 +96,8 @@ def reference(name):
     """Returns the expression of a device-only function with functions of the C library, or None."""
     if match := re.fullmatch(r"h2?([a-z]+\d*)(_approx)?", name):
         return REFERENCES.get(match[1])
-    # Excluded are unsigned results, which negative numbers do not have, and functions of bfloat16, whose argument is
-    # rounded first.
+    # Conversions to unsigned types are excluded, because some inputs are negative, and conversions from bfloat16,
+    # because the input is rounded to bfloat16 first.
     match = re.fullmatch(r"__half2(?:int|short|ll)_(r[ndu])", name)
     return ROUNDED[match[1]] if match else None
 

@@ -84,8 +84,8 @@ def test_words_choose_cells(matrix):
     assert len(chosen([])) == len(matrix["cells"].CELLS)
 
 
-# Runs the command with two cells in place of its own cells: for the cell "fake", a shell script replaces the test
-# program; the compiler of the cell "absent" is missing.
+# A program that runs ./kk matrix with two cells in place of the cells of the matrix: in the cell "fake", a shell script
+# replaces the test program; the compiler of the cell "absent" is missing.
 PROGRAM = """
 import pathlib, sys
 sys.path.insert(0, {matrix!r})
@@ -135,7 +135,7 @@ def test_entries_of_cells_that_did_not_run_again_remain(matrix):
 
 @pytest.mark.slow
 def test_a_cell_is_built_and_tested(tmp_path):
-    """Builds and tests the cell of the base, which takes about a minute of processor time."""
+    """The cell g++-12 is built and passes its tests, which takes about a minute of processor time."""
     result = run("--output", tmp_path / "record.json", "g++-12")
     assert result.returncode == 0, result.stdout + result.stderr
     (row,) = json.loads((tmp_path / "record.json").read_text())["cells"]

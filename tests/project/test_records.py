@@ -11,8 +11,8 @@ from kernkit.bench import measurements, page
 
 CPU = pathlib.Path(__file__).resolve().parents[2] / "bench/results/cpu"
 KIB, MIB = 1 << 10, 1 << 20
-# Targets for scale and add on one thread: {size [bytes]: fraction of the best copy's speed}. The processor has
-# AVX512_BF16.
+# Targets for scale and add on one thread of a processor with AVX512_BF16: {size [bytes]: fraction of the best copy's
+# speed}.
 OF_WIDE = {4 * KIB: 0.78, 64 * KIB: 0.9, MIB: 0.95, 16 * MIB: 0.95}
 SHARES = {
     "float32": OF_WIDE,

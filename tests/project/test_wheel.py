@@ -129,7 +129,7 @@ def package(environment):
 
 
 def repeated(archive, sdk):
-    """Returns the paths of files whose content an archive has more often than the SDK."""
+    """Returns the paths of files whose content occurs more often in an archive than in the SDK."""
     expected = collections.Counter(sdk)
     paths = collections.defaultdict(list)
     for name, content in contents(archive).items():

@@ -64,8 +64,8 @@ def test_a_row_is_loaded_once_by_16_bytes_and_stays_in_registers(kernels):
         assert registers <= (64 if threads == 1024 else 96), (threads, width, packs, registers)
 
 
-# The numbers of (loads, stores) of the row's own dtype. Stores in all branches are counted, for example with and
-# without a weight.
+# {body: (loads, stores) of 16 bytes in the kernel's code for each pack of the row}. Stores in all branches are counted,
+# for example with and without a weight.
 ACCESSES = {"RmsNorm": (2, 2), "RmsNormFp8": (2, 0), "FusedAddRmsNorm": (3, 3), "LayerNorm": (4, 3),
             "Softmax": (1, 1), "GeluAndMul": (2, 1)}  # fmt: skip
 INSTANCE = "template __global__ void rows_kernel<1024, 8, 4, kernels::{0}>(int64_t, int64_t, kernels::{0});"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A library of the TVM-FFI ABI without any header of the ABI. It keeps every rule of `kernkit
-// conformance`; each macro FAULT_* breaks one rule.
+// A library of the TVM-FFI ABI without any header of the ABI. The library keeps every rule of
+// `kernkit conformance`; each macro FAULT_* breaks one rule.
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>

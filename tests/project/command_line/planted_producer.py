@@ -58,7 +58,7 @@ def destructor_of(faults):
             is_used = api.PyCapsule_IsValid(capsule, USED[is_versioned])
             if api.PyCapsule_IsValid(capsule, name) or (is_used and "destructor_ignores_name" in faults):
                 address = api.PyCapsule_GetPointer(capsule, USED[is_versioned] if is_used else name)
-                deleter = DESTRUCTOR(STRUCTURES[is_versioned].from_address(address).deleter)  # called with the GIL held
+                deleter = DESTRUCTOR(STRUCTURES[is_versioned].from_address(address).deleter)  # the call keeps the GIL
                 for _ in range(0 if "capsule_leaks" in faults else 2 if "capsule_deletes_twice" in faults else 1):
                     deleter(address)
 
@@ -217,7 +217,8 @@ KINDS = {"lacks_keyword": LacksKeyword, "any_keyword": AnyKeyword, "without_devi
 
 @functools.cache
 def exchange_type(faults):
-    """Returns a subclass of Array that offers a table of C functions."""
+    """Returns a subclass of Array whose attribute __dlpack_c_exchange_api__ is a capsule with DLPack's table of C
+    functions."""
     def address_of(function):
         references.append(function)
         return ctypes.cast(function, ctypes.c_void_p).value

@@ -317,8 +317,8 @@ NUMBERS = itertools.count()
 
 
 def add_all(library, ops):
-    """Adds each (name, schema, kind), and returns the names of the accepted ops. The record names another library
-    before each addition, because ops of different libraries may have equal names."""
+    """Runs `kernkit add` for each (name, schema, kind), and returns the names of the accepted ops. Before each call,
+    the library gets a new name in its record .kernkit.json, because ops of different libraries may have equal names."""
     record = library / ".kernkit.json"
     added = []
     for name, schema, kind in ops:

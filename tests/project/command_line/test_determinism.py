@@ -115,7 +115,8 @@ def test_addresses_are_those_of_the_first_run(run):
 
 
 def test_an_op_in_a_contract_test(root, run):
-    """A contract test sets seeds of its own, which the seed of the tool replaces."""
+    """The seed of the tool overrides the seeds that a contract test sets, so that the runs of the tool can be
+    compared."""
     program = root / "build/release/bin/contract_on_ptx_test"
     if not program.exists():
         pytest.skip("the contract tests are not built")
@@ -140,8 +141,8 @@ def test_first_difference():
 
     assert first(FIRST, FIRST) is None
     assert first(FIRST, FIRST, FIRST.replace("0c", "0d")) == (0, (2, 2), "add<float, 4>", (5, 7), "0c", "add<float, 4>")
-    # If a launch has several lines, the last line is compared: the kernels that the launch's kernel launched wrote the
-    # later lines.
+    # A text may have several lines for a launch, because kernels that the launched kernel launches write further lines.
+    # Only the last line is compared.
     assert first(FIRST + "1 1 0e child\n", "1 1 0e child\n" + FIRST.split("\n", 1)[1]) is None
     missing = first(FIRST, "1 1 0a fill\n")
     assert missing[1:] == ((2, 1), "add<float, 4>", (5, 6), "0b", "")
@@ -166,8 +167,8 @@ chunk 0 0 8 11 0000000000000000 {} 00010002
 
 
 def test_bytes_that_one_run_did_not_change():
-    """The outputs of a run have no bytes for a chunk that the run did not change. The comparison then uses the bytes
-    before the launch, which the other run recorded."""
+    """If a run did not change a chunk of memory, the outputs of this run do not contain the bytes of the chunk. The
+    comparison then uses the bytes before the launch, which the other run recorded."""
     a = determinism.Outputs(OUTPUTS.format("0000000001000000"))
     b = determinism.Outputs(OUTPUTS.split("chunk")[0] + "chunk 0 0 8 11\n")
     expected = ["written by: Atomic access (k.cu:6)", "written by: Write access (k.cu:5)"]

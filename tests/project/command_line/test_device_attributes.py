@@ -41,8 +41,9 @@ OF_PROPERTIES = {
 }  # fmt: skip
 NO_ATTRIBUTE = {"name", "uuid", "luid", "luidDeviceNodeMask", "totalGlobalMem", "unifiedFunctionPointers", "reserved"}
 
-# Capability: threads and blocks of an SM, KiB of shared memory of an SM and of a block, float operations per double. From
-# the tables of technical specifications and of arithmetic throughput in the CUDA programming guide.
+# {compute capability: (threads of an SM, blocks of an SM, shared memory of an SM [KiB], shared memory of a block [KiB],
+# ratio of the throughputs of float and double)}. Source: the tables of technical specifications and of arithmetic
+# throughput in the CUDA programming guide.
 GUIDE = {
     75: (1024, 16, 64, 64, 32), 80: (2048, 32, 164, 163, 2), 86: (1536, 16, 100, 99, 64), 89: (1536, 24, 100, 99, 64),
     90: (2048, 32, 228, 227, 2), 100: (2048, 32, 228, 227, 2), 120: (1536, 24, 100, 99, 64),

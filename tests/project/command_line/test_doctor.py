@@ -348,8 +348,8 @@ def test_other_files_than_libraries_are_rejected(compiled, tmp_path, capsys):
 
 
 def damaged(intact):
-    """Yields (description, copy) for copies of the file that are truncated or have changed bytes, mostly at offsets
-    that a reader uses."""
+    """Yields (description, copy) for copies of the file that are truncated, or that have changed bytes in the headers
+    or in a section that kernkit reads."""
     generator = random.Random(1)
     (headers,) = struct.unpack_from("<Q", intact, 40)
     ranges = [(0, 64), (headers, len(intact))]

@@ -236,7 +236,7 @@ def test_an_op_out_of_order_is_found():
 
     def twice(y, xs, factor, nothing, scratch):
         calls.append(xs)
-        scratch[...] = len(calls)  # no rule compares scratch memory
+        scratch[...] = len(calls)  # differs between the calls: scratch memory must not be compared
         y[...] = xs[0] * factor
         return y + 1
 

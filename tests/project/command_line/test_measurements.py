@@ -41,9 +41,9 @@ def test_rows_are_sorted_by_numbers_and_common_dtypes_first():
                                              ("/manual_time", "real_time"), ("/process_time", "cpu_time"),
                                              ("/process_time/real_time", "real_time")])  # fmt: skip
 def test_bytes_are_by_the_clock_that_the_rate_was_taken_by(suffix, rate_by):
-    """The number of bytes is computed from the rate with the clock that Google Benchmark used for the rate. An op with
-    12.1 ms of wall time, 4.0 ms of processor time and half the speed of the copy is not reported as faster than the
-    copy."""
+    """The number of bytes of a call is the rate multiplied by the time of the clock (processor time or wall time) from
+    which Google Benchmark computed the rate. An op with 12.1 ms of wall time, 4.0 ms of processor time and half the
+    speed of the copy is not reported as faster than the copy."""
     def entry(name, real, cpu):
         by = {"real_time": real, "cpu_time": cpu}[rate_by]
         return {"name": name + suffix, "real_time": real, "cpu_time": cpu, "time_unit": "ms",

@@ -20,7 +20,7 @@ def driver(root):
 
 
 def run_python(root, folder, *arguments, cwd=None, **environment):
-    """Runs this Python under `kernkit run` with the runtime in a folder."""
+    """Runs this Python under `kernkit run`, with libcudart.so.13 of the folder as the runtime."""
     environment = {**os.environ, "PYTHONPATH": str(root / "sdk/python"), **environment}
     environment.pop("KK_ROOT", None)
     command = ["-B", "-m", "kernkit", "run", "--runtime", folder / "libcudart.so.13", sys.executable, *arguments]

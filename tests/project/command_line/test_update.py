@@ -377,7 +377,8 @@ def test_development_files_leave_and_come_back(library, capsys):
 
 
 def test_a_kept_rendering_needs_both_folders(library, tmp_path):
-    """A kept rendering is not restored if one of the two folders is changed or missing."""
+    """The rendering that third_party/kernkit records is not restored if third_party/kernkit_dev is changed, is missing,
+    or belongs to another rendering."""
     (tmp_path / "whole").mkdir()
     assert kept_rendering.restore(str(library), str(tmp_path / "whole"))
     copied = "third_party/kernkit_dev/simulator/executor.h"

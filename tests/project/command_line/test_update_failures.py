@@ -14,7 +14,8 @@ from test_update import commit, git, git_settings, library, newer, rendered, run
 
 
 def state(folder):
-    """Returns the state of a library, which a failed update must not change."""
+    """Returns what a failed update must not change: the commit, git's status, the files, and whether a merge is in
+    progress."""
     return (git(folder, "rev-parse", "HEAD"), git(folder, "status", "--porcelain", "--ignored"), files_below(folder),
             os.path.lexists(folder / ".git/MERGE_HEAD"))  # fmt: skip
 
@@ -224,7 +225,7 @@ def test_a_file_that_was_moved_out_of_the_library_is_not_changed(library, newer,
     commit(outer)
     (newer / "CONTRIBUTING.md").open("a").write("newer\n")
     text = (outer / "CONTRIBUTING.md").read_bytes()
-    run(outer / "fast_ops", code=1)  # the template changed a file that is missing here
+    run(outer / "fast_ops", code=1)  # a conflict: the template changed a file that is missing here
     assert (outer / "CONTRIBUTING.md").read_bytes() == text
     assert git(outer, "diff", "--name-only", "--diff-filter=U") == "fast_ops/CONTRIBUTING.md\n"
 

@@ -40,8 +40,8 @@ __global__ void elected(float* y, const float* x) {
   __shared__ int place;
   if (threadIdx.x == 0) place = atomicAdd(&arrivals, 1);
   __syncthreads();
-  if (place == 0 && blockIdx.x != 0) y[0] = x[0] + 1;  // the first block of most orders
-  if (place == 7 && threadIdx.x == 63) y[0] = x[1];    // the last block
+  if (place == 0 && blockIdx.x != 0) y[0] = x[0] + 1;  // the first block, unless it is block 0
+  if (place == 7 && threadIdx.x == 63) y[0] = x[1];    // the last of the eight blocks
 }
 __global__ void unwritten(float* y, const float* x) {
   __shared__ float tile[64];

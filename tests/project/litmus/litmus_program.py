@@ -16,8 +16,8 @@ class Op:
 
     kind: ld, st, add (an atomic), red (an add without a result), exch, cas (of 0 for `value`), fence, one of the block's
     barrier operations bar.sync, bar.red, bar.arrive and barrier.sync, or cluster.arrive and cluster.wait.
-    order: weak, relaxed, acquire, release, acq_rel, volatile; of a fence: acq_rel, acquire, release, sc, membar. The
-    operations of the cluster's barrier may have none.
+    order: weak, relaxed, acquire, release, acq_rel, volatile; of a fence: acq_rel, acquire, release, sc, membar.
+    cluster.arrive and cluster.wait may have no order.
     until: the operation is repeated until the value that it reads is `until` or more (cas: until 0 was read).
     unless: the thread ends if the value that the operation reads is less than `unless`.
     below: the thread ends if the value that the operation reads is `below` or more."""

@@ -74,7 +74,7 @@ def message_passing():
         for number, ((p, publish), (s, wait)) in enumerate(
             itertools.product(publications(scope).items(), subscriptions(scope).items())
         ):
-            # All pairs with a common publication or subscription, and a third of the remaining pairs.
+            # All pairs with one of the most usual publications or subscriptions, and a third of the remaining pairs.
             common = p in ("relaxed", "release", "fencerelaxed") or s in ("relaxed", "acquire", "relaxedfence")
             if not common and number % 3:
                 continue
@@ -314,7 +314,7 @@ def conditions():
             yield program(f"dekker_{order}_{word}", [st("f", 1, "relaxed", scope), fence(order, scope), ld("g", "relaxed", scope, below=1), st("x", 11)],
                           [st("g", 1, "relaxed", scope), fence(order, scope), ld("f", "relaxed", scope, below=1), st("x", 12)], blocks=place)  # fmt: skip
         for order, scopes in itertools.product(("acq_rel", "release", "acquire", "relaxed"), dict.fromkeys(("cta", scope))):
-            # The thread whose increment of f is last reads the location that the other thread stored to.
+            # The thread that increments f second reads the location to which the other thread has stored.
             yield program(f"last_{order}_{scopes}_{word}", [st("x", 11), add("f", 1, order, scopes, unless=1), ld("y")],
                           [st("y", 12), add("f", 1, order, scopes, unless=1), ld("x")], blocks=place)  # fmt: skip
     for before, after in itertools.product((None, "cta", "gpu"), repeat=2):

@@ -98,8 +98,8 @@ def acyclic(relation):
 
 
 def paths(thread, block, ops):
-    """Yields the lists of events of a thread: with and without an iteration that fails, for an operation that is
-    repeated, and with both results of a condition."""
+    """Returns the lists of events that a thread may execute: for an operation that is repeated, with and without an
+    iteration that fails; for a condition, with both results."""
     lists = [([], False)]
     phases = {}
     for index, op in enumerate(ops):
@@ -252,7 +252,8 @@ class Candidate:
         return found
 
     def thin_air(self, source):
-        """Returns whether values appear out of thin air (8.10.4). Operations after a condition depend on its read."""
+        """Returns whether values appear out of thin air (8.10.4). Operations after a condition depend on the read whose
+        value is tested."""
         edges = [0] * self.n
         for i in self.reads:
             if source[i] >= 0:

@@ -442,7 +442,8 @@ def renormed(probs, selected):
 def _(sampling, random):
     probs = probabilities(random, 4, 1000)
     out = run_exported(sampling.top_p_renorm_probs, probs, empty(probs.shape, F32), None, 0.5, True, empty(1 << 20, "uint8"))[1]
-    # The smallest set of the largest probabilities whose sum is at least p.
+    # The sum of the probabilities above each probability. If the sum is below p = 0.5, the probability belongs to the
+    # smallest set of largest probabilities whose sum is at least p.
     above = np.array([[row[row > value].sum() for value in row] for row in wide(probs)])
     np.testing.assert_allclose(out, renormed(wide(probs), above < 0.5), rtol=1e-5)
 

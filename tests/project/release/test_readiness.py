@@ -89,7 +89,8 @@ def test_uncommitted_changes_are_listed(repository):
 
 
 def kk(root, folder, *arguments):
-    """Runs ./kk with the driver of the repository, for another folder and without preparation."""
+    """Runs the driver of the repository's ./kk for the project in `folder`, without the preparations of the script
+    ./kk."""
     inherited = {key: value for key, value in os.environ.items() if not key.startswith(("GIT_", "KK_"))}
     settings = {"KK_ROOT": str(folder), "KK_DRIVER": "repository", "PYTHONPATH": str(root / "sdk/python")}
     command = [sys.executable, "-B", "-m", "kernkit.driver", *arguments]

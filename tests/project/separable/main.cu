@@ -2,7 +2,7 @@
 // A program of two files, whose kernels call functions and use variables of the other file.
 #include "device.h"
 
-// other.cu has a function and a variable with these names.
+// other.cu defines another static function and another static variable with these names.
 static __device__ __noinline__ int local(int x) { return x + 1000; }
 static __device__ int counter = 3;
 

@@ -5,7 +5,7 @@ __device__ int calls = 5;
 __constant__ int offsets[4] = {1, 2, 3, 4};
 __managed__ int total = 7;
 
-// main.cu has a function and a variable with these names.
+// main.cu defines another static function and another static variable with these names.
 static __device__ __noinline__ int local(int x) { return 2 * x; }
 static __device__ int counter = 100;
 

@@ -379,7 +379,8 @@ def test_the_library_installs_a_cmake_package(library, tmp_path):
 
 
 def build(folder, environment, *options):
-    """Configures, builds and tests on the CPU; returns the result of a call from Python."""
+    """Configures, builds and tests the library in `folder` with the preset cpu; returns the output of a call from
+    Python."""
     at = {"cwd": folder, "env": environment}
     check("cmake", "--preset", "cpu", *options, **at)
     check("cmake", "--build", "--preset", "cpu", **at)
