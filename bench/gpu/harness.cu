@@ -29,7 +29,7 @@ double hot_time_of(const std::function<void(cudaStream_t)>& launch) {
   try {
     for (int i = 0; i < kHotLaunches; ++i) launch(stream());
   } catch (const Error&) {
-    // The capture must end, since other rows use the stream.
+    // Ends the capture after an error as well, since other rows use the stream.
     (void)cuda::succeeded(cudaStreamEndCapture(stream(), &graph));
     throw;
   }

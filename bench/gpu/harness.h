@@ -83,8 +83,8 @@ double copy_rate(int64_t bytes, Caches caches);
 void run(benchmark::State& state, int arrays, Caches caches,
          const std::function<std::function<void(cudaStream_t)>(int64_t bytes)>& prepare);
 
-/// Adds the sizes of one array as arguments of the rows, 4 KiB to 4 GiB; for hot caches only sizes
-/// that may fit a cache.
+/// Adds a row for each size of one array, from 4 KiB to 4 GiB; for hot caches, only for sizes that
+/// may fit into a cache.
 void sizes(benchmark::internal::Benchmark* rows, Caches caches);
 
 /// Registers <name>/cold and <name>/hot.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows copy/<method>/bytes:<size of one array>. The ceiling of a size is the fastest copy that
 // loads into registers and stores, with normal stores or non-temporal stores (streaming). memcpy is
-// no candidate for the ceiling: within the caches memcpy may use instructions that arithmetic
-// cannot use.
+// excluded from the ceiling: within the caches memcpy may use instructions that a loop with
+// arithmetic cannot use.
 #pragma once
 
 #include <string>

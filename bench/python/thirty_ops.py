@@ -7,8 +7,8 @@
 
 The folder keeps the library: the template's op and ten ops of each of three kinds, for one architecture. Times are
 processor times of all processes, which do not depend on the number of jobs. An edit adds a line to a file, builds the
-program that tests the op in the simulator, and runs the tests. `bare` is the compiler on the edited file and one link,
-without a test; for a .cu file, nvcc and the link of the library.
+program that tests the op in the simulator, and runs the tests. `bare` is the time of the compiler for the edited file
+and of one link, without a test; for a .cu file, the time of nvcc and of the link of the library.
 
 With --clean, and without CUDA: a build of all targets in a folder of its own, all tests, and the wheel. `bare` is the
 time of the compilers in that build for the library's files and for each test and benchmark once, and of the linkers for
@@ -16,7 +16,7 @@ the library and for one program; for the tests, one run of the program with all 
 library as zip.
 
 With --kk: `./kk test OP` after an edit of the op's .cu file: without CUDA, with CUDA, and with CUDA in a library with
-the component ptx. `bare` is nvcc on the file and the link of one program.
+the component ptx. `bare` is the time of nvcc for the file and of the link of one program.
 
 """
 

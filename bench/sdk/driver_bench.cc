@@ -70,7 +70,7 @@ void by_driver(benchmark::State& state) {
   });
 }
 
-// A CUfunction of the simulator is a cudaKernel_t.
+// Launches the kernel by the runtime API. In the simulator, a CUfunction is a cudaKernel_t.
 void by_runtime(benchmark::State& state) {
   run(state, [](CUfunction function, void** arguments) {
     const void* kernel = reinterpret_cast<const void*>(function);

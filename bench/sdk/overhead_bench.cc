@@ -92,13 +92,13 @@ void failing(benchmark::State& state, const std::string& library) {
     if (error != nullptr) release(error);
     return rejected && error != nullptr;
   };
-  // Raises an error before the measurement, because the first error of a process is slower (see
-  // start_bench)
+  // Raises an error before the measurement, because the first error of a process takes longer than
+  // later errors (see start_bench.cc).
   if (!once()) return state.SkipWithError("a wrong dtype was accepted");
   for (auto _ : state) benchmark::DoNotOptimize(once());
 }
 
-// Measures a call of an op that makes four checks of each argument.
+// Measures a call of an op that checks four properties of each of its eight arguments.
 void eight_tensors(benchmark::State& state, const std::string& library) {
   const KernkitFunction sum = load_op(library, "sum_of_seven");
   testing::HostTensor<float> x{{1}, {}, 3.0f}, y{{1}};

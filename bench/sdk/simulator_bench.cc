@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The cost of a kernel's test on one core: launches of 65,536 CUDA threads, and of one block. The
-// times are no estimate of times on a GPU. Rows are named <what>/<variant>: "kernkit-ptx" executes
-// the PTX of nvcc, if nvcc was found; "source" is compiled for the CPU; "racecheck" and other names
-// of tools execute the PTX with that tool.
+// times do not estimate times on a GPU. Rows are named <what>/<variant>: "kernkit-ptx" executes the
+// PTX of nvcc, if nvcc was found; "source" is compiled for the CPU; "racecheck" and other names of
+// tools execute the PTX with that tool.
 #include <benchmark/benchmark.h>
 
 #include <tuple>

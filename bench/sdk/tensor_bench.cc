@@ -21,7 +21,7 @@ constexpr DLDevice kCpu = {kDLCPU, 0};
 constexpr DLDataType kFloat32 = {kDLFloat, 32, 1};
 constexpr size_t kBytes = 4096;
 
-// The allocator of tvm-ffi's guide. Each implementation uses its own GetDataSize().
+// The allocator of tvm-ffi's guide, once with kernkit's GetDataSize() and once with tvm-ffi's.
 struct OurMalloc {
   void AllocData(DLTensor* tensor) { tensor->data = std::malloc(kernkit::GetDataSize(*tensor)); }
   void FreeData(DLTensor* tensor) { std::free(tensor->data); }

@@ -39,8 +39,8 @@ struct Softmax {
   // [/body]
 };
 
-/// y[i, j] = exp(x[i, j]) / sum of exp of row i. A row with NaN or infinity, and a row of -infinity
-/// only, has NaN in the same places as in PyTorch.
+/// y[i, j] = exp(x[i, j]) / sum of exp of row i. If a row of x contains NaN or infinity, or only
+/// -infinity, the NaNs of y are at the same indices as in PyTorch's result.
 ///
 /// x: [n, d], a dtype of SoftmaxTypes, any row stride, on the CPU or a CUDA device. y: like x,
 /// contiguous; y may be x itself, but must not overlap x otherwise.
