@@ -178,16 +178,16 @@ TEST(LineRules, ResultsAreNewMemory) {
     return outcome.accepted ? std::string() : outcome.kind + ": " + outcome.message;
   };
   const std::string remedy =
-      "; a result with a shape in the line is new memory: return a copy, or leave its shape out "
-      "of the line";
+      "; a result with a shape in the schema line must be new memory: return a copy, or remove the "
+      "shape from the schema line";
   EXPECT_EQ(error_of(CONTRACT_OF(line_back, x)), "");
   EXPECT_EQ(error_of(CONTRACT_OF(line_back, x, 1)),
             "RuntimeError: line_back(): y: the result shares memory with the argument x" + remedy);
   EXPECT_EQ(
       error_of(CONTRACT_OF(line_back, x, 2)),
-      "RuntimeError: line_back(): y: the result has 2 owners; a result with a shape in the line "
-      "is new memory that the caller alone owns: return a copy, or leave its shape out "
-      "of the line");
+      "RuntimeError: line_back(): y: the result has 2 owners; a result with a shape in the schema "
+      "line must be new memory that only the caller owns: return a copy, or remove the shape from "
+      "the schema line");
   EXPECT_EQ(error_of(CONTRACT_OF(line_any_back, x, 1)), "");
   EXPECT_EQ(error_of(CONTRACT_OF(line_any_back, x, 2)), "");
   EXPECT_EQ(error_of(CONTRACT_OF(line_twice, x)), "");

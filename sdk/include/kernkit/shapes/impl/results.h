@@ -24,8 +24,8 @@ KERNKIT_COLD Message& write_name(Message& out, const char* text, const schema::P
   Message& message = *new Message;
   write_name(message, text, result) << ": the result shares memory with the " << what << " ";
   write_name(message, text, other)
-      << "; a result with a shape in the line is new memory: return a copy, or leave its shape "
-         "out of the line";
+      << "; a result with a shape in the schema line must be new memory: return a copy, or remove "
+         "the shape from the schema line";
   throw Error(kind::RuntimeError, &message);
 }
 
@@ -34,8 +34,8 @@ KERNKIT_COLD Message& write_name(Message& out, const char* text, const schema::P
   Message& message = *new Message;
   write_name(message, text, result)
       << ": the result has " << owners
-      << " owners; a result with a shape in the line is new memory that the caller alone owns: "
-         "return a copy, or leave its shape out of the line";
+      << " owners; a result with a shape in the schema line must be new memory that only the "
+         "caller owns: return a copy, or remove the shape from the schema line";
   throw Error(kind::RuntimeError, &message);
 }
 
