@@ -257,7 +257,7 @@ inline void items_are_computed_alone(const Contract& contract, Verdict* verdict)
 /// Returns the rules of KERNKIT_TEST_LINE in the order of their checks. Throws only std::bad_alloc.
 inline std::vector<Rule> line_rules() {
   return {
-      {"Results", "results have the shape, dtype and device of the line", nullptr,
+      {"Results", "results have the shape, dtype and device of the schema line", nullptr,
        results_match_the_line},
       {"OutputsAreNotRead", "the old contents of an (out!) tensor do not change a result", nullptr,
        outputs_are_not_read},

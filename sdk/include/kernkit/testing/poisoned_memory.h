@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Poisoned memory: AddressSanitizer reports its reads and writes.
+// Poisoned memory: memory whose reads and writes AddressSanitizer reports.
 #pragma once
 
 #include <cstddef>

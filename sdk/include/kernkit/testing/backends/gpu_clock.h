@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times on a GPU, by events of a stream, with caches that hold none of the data.
+// Measures times on a GPU by events of a stream. The caches contain no data of the measured work.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -56,7 +56,7 @@ inline void example_is_accepted(const Contract& contract, Verdict* verdict) {
   const std::string unwritten = call.unwritten();
   verdict->add(unwritten.empty() ? ""
                                  : begin + "it left " + unwritten +
-                                       " as it was; expected that what (a!) marks is written");
+                                       " unchanged; expected a write to each tensor with (a!)");
 }
 
 /// Rule Defaults: checks on each target that arguments left out take the schema's defaults. Adds
@@ -135,7 +135,7 @@ inline void inputs_are_not_written(const Call& call, const Outcome& outcome,
   const std::string written = call.stray_write(/*inside=*/true);
   verdict->add(written.empty() ? ""
                                : describe(call, variation, written) +
-                                     " was written; expected that only what (a!) marks is written");
+                                     " was written; expected writes only to tensors with (a!)");
 }
 
 /// Rule StaysInside: checks that an accepted call changed no byte that belongs to no element. Adds
@@ -167,7 +167,7 @@ inline std::vector<Rule> cpu_rules() {
        nothing_crosses_the_boundary},
       {"RejectedCallsWriteNothing", "checks come before the first write", nullptr, nullptr,
        rejected_calls_write_nothing},
-      {"InputsAreNotWritten", "only what (a!) marks is written", nullptr, nullptr,
+      {"InputsAreNotWritten", "only tensors with (a!) are written", nullptr, nullptr,
        inputs_are_not_written},
       {"StaysInside", "nothing around the tensors is written", nullptr, nullptr,
        nothing_outside_is_written},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rules on the work that a CUDA implementation enqueues: graphs, failures, uninitialised memory. On
-// a GPU: graphs. A rule makes its CudaTargets itself: none exists when the rule is called.
+// a GPU, only the rule on graphs is tried. A rule creates its own CudaTargets: no other CudaTarget
+// may exist during the call of the rule.
 #pragma once
 
 #include "kernkit/testing/contract/cuda_target.h"

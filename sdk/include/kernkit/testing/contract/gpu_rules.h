@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rules of an op's CUDA implementation on a GPU, which use public functions of CUDA only. A
-// rule makes its CudaTarget itself: none exists when the rule is called.
+// rule creates its own CudaTarget: no other CudaTarget may exist during the call of the rule.
 #pragma once
 
 #include "kernkit/testing/contract/cuda_launch_rules.h"

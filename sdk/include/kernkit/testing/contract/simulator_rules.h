@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules of an op's CUDA implementation in the simulator; cuda_launch_rules.h has more of them.
-// A rule makes its CudaTargets itself: none exists when the rule is called.
+// The rules of an op's CUDA implementation in the simulator; cuda_launch_rules.h contains further
+// rules. A rule creates its own CudaTargets: no other CudaTarget may exist during the call of the
+// rule.
 #pragma once
 
 #include "kernkit/testing/contract/cuda_launch_rules.h"
@@ -58,8 +59,8 @@ inline void callers_stream(const Contract& contract, Verdict* verdict) {
     verdict->add(differs.empty()
                      ? ""
                      : begin + differs + ", with delayed streams (seed " + std::to_string(seed) +
-                           "); expected that its work is in the caller's stream, "
-                           "or waits for it and is waited for");
+                           "); expected all work in the caller's stream, or in streams that "
+                           "events order with the caller's stream");
   }
 }
 

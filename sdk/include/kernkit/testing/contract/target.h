@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Target: the device of a call's tensors, and the copies of bytes to and from it.
+// Target: the device of a call's tensors, and the copies of bytes between the host and the device.
 #pragma once
 
 #include <cstdlib>
