@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TypedLine: the schema line of a function without a line, generated from its C++ types.
+// TypedLine: a schema line generated from the C++ types of a function, for an export without a
+// schema line.
 #pragma once
 
 #include "kernkit/base/fixed_text.h"

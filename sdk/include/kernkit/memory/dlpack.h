@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks of an imported DLPack tensor, before the host gets it: a host accepts any version, drops
-// the flags, and does not check the other members.
+// Checks of an imported DLPack tensor before its conversion to an object of the host: a host
+// accepts any version, drops the flags, and does not check the other members.
 #pragma once
 
 #include "kernkit/memory/data_size.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RowWrites: the memory that the body of rows() has written, and checks of values read before.
+// RowWrites: the memory that the body of rows() has written, and checks that the body does not use
+// a value after overwriting its memory.
 #pragma once
 
 #include <stddef.h>

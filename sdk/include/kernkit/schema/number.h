@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers read at compile time, for the defaults of a schema line.
+// Parses numbers at compile time, for the defaults of a schema line.
 #pragma once
 
 #include "kernkit/schema/round_to_double.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ShapeBinder: finds the source of each name in a parsed line's shapes, and reports names, sizes
-// and dtypes that no call determines.
+// ShapeBinder: finds the source of each name in the shapes of a schema line, and reports names,
+// sizes and dtypes that no call determines.
 #pragma once
 
 #include "kernkit/schema/dtype_names.h"

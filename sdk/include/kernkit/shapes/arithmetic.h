@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arithmetic of sizes in int64: an overflow or an inexact division gives no size.
+// Arithmetic of sizes in int64, with detection of overflow and of division with a remainder.
 #pragma once
 
 #include "kernkit/schema/shape_line.h"

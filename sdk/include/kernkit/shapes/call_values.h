@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CallValue: the part of a parameter's value in one call on which the line's shapes depend.
+// CallValue: the part of an argument on which the shapes in the schema line depend.
 #pragma once
 
 #include "kernkit/list.h"

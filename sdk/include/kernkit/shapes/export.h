@@ -63,9 +63,9 @@ KERNKIT_ACCESSOR inline void check_result(const R& result, Plain... arguments) {
 ///     KERNKIT_EXPORT(silu_and_mul, "(Tensor(out!) y[n, d], Tensor x[n, 2*d]) -> ()", "...", f)
 ///
 /// Throws ValueError, with the wording of KERNKIT_EXPECT(x).shape(), for a shape that does not
-/// match; TypeError for a dtype; RuntimeError for a result with a shape in the line that is not new
-/// memory. A C++ program that calls `f` directly bypasses these checks, so `f` must check its
-/// arguments as well.
+/// match; TypeError for a dtype; RuntimeError for a result that has a shape in the schema line and
+/// is not new memory. A C++ program that calls `f` directly bypasses these checks, so `f` must
+/// check its arguments as well.
 template <class Line>
 struct kernkit::detail::LineShapes<Line, std::enable_if_t<std::is_class_v<Line>>> {
   static constexpr bool kOk = schema::ShapeDiagnostics<shapes::Checks<Line>::kLine.error,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// LineView: a parsed line and its shapes without their type, for messages about a call.
+// LineView: a type-erased view of a parsed schema line and its shapes, for messages about a call.
 #pragma once
 
 #include "kernkit/call/op.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Check that results with a shape in the line are new memory.
+// Checks that results with a shape in the schema line are new memory.
 //
 // A framework's compiler relies on the line: it writes into results and arguments that it no longer
 // needs, as if no other tensor had that memory.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dtype_of_xla(): from XLA's numbers of dtypes to DLPack's dtypes.
+// dtype_of_xla(): converts XLA's number of a dtype to DLPack's dtype.
 #pragma once
 
 #include "kernkit/types/dtype.h"

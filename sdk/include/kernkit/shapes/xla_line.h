@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// XlaLine: what XLA passes for a line's parameters, computed at compile time.
+// XlaLine: the operands, results and attributes that XLA passes for the parameters of a schema
+// line, computed at compile time.
 #pragma once
 
 #include "kernkit/call/op.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // NVTX ranges for profilers: a range for each call, with the op's name and arguments.
 //
-// A library has the ranges if it has CUDA code and NVTX's header was found at compile time. The
-// header loads the tool that NVTX_INJECTION64_PATH names; nothing is linked.
+// The ranges are compiled into a library with CUDA code if NVTX's header was found at compile time.
+// The header loads the tool that NVTX_INJECTION64_PATH names; nothing is linked.
 #pragma once
 
 #include "kernkit/logging/impl/known_op.h"

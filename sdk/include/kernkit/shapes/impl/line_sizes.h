@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// LineSizes: evaluates the sizes of a line for one call, at run time, for messages.
+// LineSizes: evaluates the sizes in a schema line for one call, at run time, for messages.
 #pragma once
 
 #include "kernkit/error.h"
