@@ -27,20 +27,20 @@ def sum_bound(terms, magnitude, eps=EPS32):
 
 
 def product_bound(a, b, eps=EPS32):
-    """Returns a bound on the error of a matrix product that adds in float32 and rounds the result once to a type with
-    `eps`."""
+    """Returns a bound on the error of a matrix product that adds in float32 and rounds the result once to a type whose
+    machine epsilon is `eps`."""
     magnitude = np.abs(np.asarray(a, np.float64)) @ np.abs(np.asarray(b, np.float64))
     return sum_bound(np.shape(a)[-1], magnitude) + eps * magnitude
 
 
 def to_bf16(values):
-    """Returns the values rounded to bfloat16, to nearest even, as uint16 with the bits."""
+    """Returns the values rounded to bfloat16, to nearest even, as an array of uint16 that contains the bits."""
     bits = np.asarray(values, np.float32).view(np.uint32).astype(np.uint64)
     return ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype(np.uint16)
 
 
 def from_bf16(bits):
-    """Returns as float32 the bfloat16 numbers with these bits."""
+    """Converts bfloat16 numbers, given by their bits, to float32."""
     return (np.asarray(bits).astype(np.uint32) << 16).view(np.float32)
 
 

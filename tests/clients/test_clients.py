@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""For each client, at least twenty kernels pass their tests, which a separate pytest runs under `kernkit run`."""
+"""Runs the kernel tests of each client (a package that launches kernels: Triton, Numba, cuda.core, CuPy or PyTorch) in
+a separate pytest process under `kernkit run`. At least twenty tests of each client must pass."""
 
 import shutil
 import xml.etree.ElementTree as xml
@@ -54,8 +55,8 @@ def test_torch_extension(run_client, tmp_path):
 @pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is not installed")
 @pytest.mark.parametrize("options", [[], pytest.param(["--seed", "3"], marks=pytest.mark.slow)], ids=" ".join)
 def test_products_by_cublas(run_client, tmp_path, options):
-    """Products by a library that is linked against cuBLAS, cuDNN and NCCL are right. An unsupported function of these
-    libraries prints a message with its name."""
+    """A library that is linked against cuBLAS, cuDNN and NCCL calls cuBLAS, and its matrix products are correct. An
+    unsupported function of cuBLAS, cuDNN or NCCL prints a message with the name of the function."""
     result = run_client(["run", *options], "torch", "torch_products.py", tmp_path)
     assert result.stdout.splitlines()[-1:] == ["right"], result.stdout + result.stderr
     for name, status in (("cublasSgemv_v2", "CUBLAS_STATUS_NOT_SUPPORTED"), ("cudnnCreate", "CUDNN_STATUS_NOT_SUPPORTED"),
@@ -66,8 +67,8 @@ def test_products_by_cublas(run_client, tmp_path, options):
 
 @pytest.mark.slow
 def test_products_are_accesses(run_client, tmp_path):
-    """The default tools, including racecheck and initcheck, report nothing for products that wait for their
-    operands."""
+    """The default tools, including racecheck and initcheck, report nothing for matrix products of cuBLAS that start
+    after their operands are computed."""
     result = run_client(["sanitize", "--error-exitcode", "7"], "torch", "torch_products.py", tmp_path)
     assert (result.returncode, result.stdout.splitlines()[-1:]) == (0, ["right"]), result.stdout + result.stderr
 

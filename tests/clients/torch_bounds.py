@@ -69,7 +69,8 @@ class Pointer:
 
 
 def memory_of_other_streams(_):
-    """Frees tensors before the work of several streams has run. All accesses are valid."""
+    """Frees tensors before the streams that use the tensors have run their work. All accesses are valid, because
+    PyTorch reuses the memory only after this work."""
     side = torch.cuda.Stream()
     total = torch.zeros(100, device="cuda")
     for i in range(20):

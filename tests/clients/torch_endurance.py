@@ -33,7 +33,7 @@ class Fails(torch.autograd.Function):
 
 
 def resident():
-    """Returns the resident memory of this process, without files that are mapped [bytes]."""
+    """Returns the resident memory of this process, except memory of mapped files [bytes]."""
     gc.collect()
     with open("/proc/self/status") as file:
         return next(int(line.split()[1]) << 10 for line in file if line.startswith("RssAnon:"))

@@ -147,7 +147,7 @@ def test_offsets():
     assert generator.get_offset() == 4  # the offset is 4: each thread called curand4() once
     blocks = torch.cuda.get_device_properties(0).multi_processor_count * 8
     torch.rand(256 * blocks * 4 + 1, device="cuda", generator=generator)
-    assert generator.get_offset() == 12  # the offset grew by 8: each thread ran two loops
+    assert generator.get_offset() == 12  # the offset grew by 8: each thread called curand4() in two iterations of its loop
     generator.set_offset(0)
     again = torch.rand(1000, device="cuda", generator=generator)
     assert torch.equal(again, torch.rand(1000, device="cuda", generator=generator.manual_seed(5)))

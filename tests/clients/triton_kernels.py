@@ -410,7 +410,8 @@ def test_embedding_backward():
 
 @triton.jit
 def collatz(x, steps, N: tl.constexpr):
-    """Each program runs one loop, whose length depends on the data."""
+    """Each program counts the steps of the Collatz sequence from an element of x to 1, so the length of its loop
+    depends on the data."""
     value, count = tl.load(x + tl.program_id(0)), 0
     while value != 1:
         value = tl.where(value % 2 == 0, value // 2, 3 * value + 1)
