@@ -82,7 +82,8 @@ TEST(AnyView, CastChecks) {
   EXPECT_STREQ((formatted << AnyView(3) << ", " << Any("x")).c_str(), "int 3, str \"x\"");
 }
 
-// An argument has no read-only flag, so a read-only tensor is passed by read_only_view() only.
+// AnyView rejects a read-only tensor, because an argument has no read-only flag. A read-only tensor
+// is passed by read_only_view().
 TEST(AnyView, ReadOnlyTensor) {
   float data[2] = {1, 2};
   int64_t shape[1] = {2};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled twice: against kernkit's runtime, and against the real tvm_ffi.
+// Tests of current streams and of allocation by the host. Compiled twice: against kernkit's
+// runtime, and against the real tvm_ffi.
 #include "kernkit/env.h"
 
 #include <gtest/gtest.h>

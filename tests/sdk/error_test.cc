@@ -151,7 +151,8 @@ TEST(Check, InIfElseWithoutBraces) {
   EXPECT_EQ(throw_branch(false), "else");
 }
 
-// `cond ? a : b` in the condition, and operators with lower precedence than the macro's own.
+// The condition may contain `cond ? a : b` and other operators with lower precedence than the
+// operators in the macro's expansion.
 TEST(Check, EvaluatesTheWholeCondition) {
   const bool a = true, b = false;
   EXPECT_EQ(error_of([&] { KERNKIT_CHECK(a ? b : a, ValueError) << "x"; }), "ValueError: x");

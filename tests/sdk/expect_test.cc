@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled twice: as in a library without CUDA, and with KERNKIT_WITH_CUDA defined.
+// Tests of KERNKIT_EXPECT, compiled twice: as in a library without CUDA, and with KERNKIT_WITH_CUDA
+// defined.
 #include "kernkit/expect.h"
 
 #include <dlfcn.h>
@@ -220,8 +221,8 @@ __attribute__((noinline)) void call(const Function& function) {
   asm("");
 }
 
-// Each destructor at which unwinding stops adds a fifth to the time of a rejected call. (In the
-// first case this is the destructor of HostTensor.)
+// Unwinding of an error stops at no destructor of the SDK, because each stop adds a fifth to the
+// time of a rejected call. In the first case unwinding stops at the destructor of HostTensor.
 TEST_F(ExpectTest, NoDestructorStopsAnError) {
   const auto stops_of = [](auto function) {
     stops = 0;

@@ -156,7 +156,7 @@ TEST_F(Export, AcceptsText) {
             "TypeError: words(): a: expected str, got None");
 }
 
-// Pointers that are null although the type index promises a value, and malformed texts.
+// Tests null pointers in arguments whose type index requires a value, and malformed texts.
 TEST_F(Export, NullsAndMalformedTexts) {
   const KernkitAny good = raw_str("a");
   const std::string text = "TypeError: words(): b: expected str, got ";
@@ -185,7 +185,7 @@ TEST_F(Export, NullsAndMalformedTexts) {
   EXPECT_EQ(received(__tvm_ffi_octets, {pointer(kKernkitByteArrayPtr, &empty)}), "0;");
 }
 
-// A null object of every kind that messages describe.
+// The error message names the kind of a null object, as in "a null Tensor".
 TEST_F(Export, NullObjects) {
   const auto with = [](int32_t type_index) {
     const std::string text = error(__tvm_ffi_int32, {pointer(type_index, nullptr)});

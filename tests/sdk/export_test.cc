@@ -137,7 +137,7 @@ TEST_F(Export, TensorWithoutSizes) {
             "x;float32 [];1;1;true;");
 }
 
-// Tensors with null data, such as PyTorch's fake tensors.
+// A tensor with null data, such as a fake tensor of PyTorch, is rejected unless it has no elements.
 TEST_F(Export, TensorWithoutMemory) {
   const auto with = [&](std::vector<int64_t> sizes, bool y_too) {
     HostTensor<float> y(sizes);

@@ -126,8 +126,8 @@ TEST(Function, FailsWithoutAMessage) {
             "RuntimeError: a callback failed without an error message");
 }
 
-// A caller's arguments and a callback's results may be null although their type index promises an
-// object.
+// A null pointer in an argument of a caller or in the result of a callback is an error if the type
+// index requires an object.
 TEST(Function, NullObjects) {
   const auto call = [](KernkitFunction op, int32_t type_index, void* object) -> std::string {
     KernkitAny any{}, result{};

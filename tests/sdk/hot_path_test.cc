@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A call whose checks pass allocates nothing, and the checks of a line take no more instructions
-// than the same checks by KERNKIT_EXPECT. The tests count calls of this process's malloc(), and
-// single steps of a child process.
+// A call whose checks pass allocates nothing, and the checks of a schema line take no more
+// instructions than the same checks by KERNKIT_EXPECT. The tests count calls of this process's
+// malloc(), and single steps of a child process.
 #include <gtest/gtest.h>
 #include <stdlib.h>
 

@@ -98,8 +98,8 @@ Worst worst_of(const Op& op, bool of_x) {
   return worst;
 }
 
-// Functions with their references. kWithin is the limit in the header's comments, relative to the
-// input or the result.
+// Each struct calls a function and, in double, its reference. kWithin is the error limit in the
+// header's comments [ulp of the input or of the result].
 struct Exp {
   static constexpr double kWithin = 1.005;
   float operator()(float x) const { return exp(x); }
@@ -241,7 +241,7 @@ double worst_of_double(const Function& function, const Exact& exact, double from
   const int64_t count = step() == 1 ? 100'000'000 : 300'000;
   std::vector<double> x(kChunk), y(kChunk);
   for (int64_t first = 0; first < count; first += kChunk) {
-    // Half of the values are from the whole range, half are near 0 or 1.
+    // In every second chunk, the values are from a range whose limits are divided by 1000.
     const double scale = first / kChunk % 2 == 0 ? 1 : 1e-3;
     std::uniform_real_distribution<double> any(from * scale, to * scale);
     for (double& v : x) v = any(random);
@@ -259,7 +259,7 @@ double worst_of_double(const Function& function, const Exact& exact, double from
   return worst;
 }
 
-// A functor that uses the functions, as in the example of the documentation.
+// A functor may call functions of math.h, as in the example of the documentation.
 TEST(MathValues, AFunctorThatUsesThem) {
   const std::vector<float> x = {-1, 0, 2}, gate = {0, 1, 3};
   std::vector<float> y(3);

@@ -108,7 +108,7 @@ TEST_F(TensorAlloc, ShapesOfEveryKind) {
   EXPECT_EQ(Tensor::FromNDAlloc(Counted(), {8, 0}, dl_int8, kCpu).size(0), 8);
 }
 
-// FromNDAlloc() passes additional arguments to AllocData unchanged.
+// An allocator with additional arguments, which FromNDAlloc() passes to AllocData() unchanged.
 struct WithArguments {
   void AllocData(DLTensor* tensor, std::unique_ptr<int> moved, int* reference) {
     tensor->data = moved.release();

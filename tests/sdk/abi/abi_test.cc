@@ -16,8 +16,8 @@
 
 namespace {
 
-// The sizes that existing kernel libraries were built with. These checks need no header of the
-// host.
+// Existing kernel libraries were built with these sizes, so the sizes must not change. These checks
+// need no header of the host.
 static_assert(sizeof(KernkitObject) == 24);
 static_assert(sizeof(KernkitAny) == 16);
 static_assert(sizeof(KernkitByteArray) == 16);
@@ -121,7 +121,7 @@ TEST(Abi, TypeIndices) {
   EXPECT_EQ(static_cast<int>(kKernkitObject), static_cast<int>(kTVMFFIStaticObjectBegin));
 }
 
-// The deleter flags that owning_tensor.h passes.
+// The deleter flags that owning_tensor.h passes are those of tvm-ffi.
 TEST(Abi, DeleterFlags) {
   EXPECT_EQ(kTVMFFIObjectDeleterFlagBitMaskStrong, 1);
   EXPECT_EQ(kTVMFFIObjectDeleterFlagBitMaskWeak, 2);

@@ -149,7 +149,8 @@ TEST_P(CpuElementwise, AddHasTheBitsOfThePlainLoop) {
   });
 }
 
-// The op computes a product and a sum, where a fused multiply-add would round once less.
+// The compiled loops do not fuse the product and the sum of the op into a multiply-add, which would
+// round once instead of twice.
 TEST_P(CpuElementwise, DoesNotFuse) {
   two_inputs<float>([](float a, float b) { return a * b + 0.3f; });
   two_inputs<double>([](double a, double b) { return a * b + 0.3; });
@@ -170,7 +171,8 @@ TEST_P(CpuElementwise, AllValuesOf16BitFloats) {
   });
 }
 
-// Floats between two adjacent 16-bit floats: just below the tie, the tie, just above the tie.
+// Floats just below, at and just above the midpoint of two adjacent 16-bit floats are rounded to
+// nearest even.
 TEST_P(CpuElementwise, RoundsFloatsToNearestEven) {
   each(reduced_floating{}, [&](auto tag) {
     using T = type_of<decltype(tag)>;
@@ -218,7 +220,8 @@ TEST_P(CpuElementwise, RoundsEdgesToBFloat16) {
   all();
 }
 
-// Every n-th float, in order and shuffled; KERNKIT_BFLOAT16_STEP=1 tests all floats.
+// Tests that every n-th float, in order and shuffled, is rounded correctly. By default n is 16411;
+// KERNKIT_BFLOAT16_STEP=1 tests all floats.
 TEST_P(CpuElementwise, RoundsFloatsToBFloat16) {
   const char* const variable = getenv("KERNKIT_BFLOAT16_STEP");
   const uint64_t step = variable == nullptr ? 16411 : strtoull(variable, nullptr, 10);
@@ -320,7 +323,8 @@ TEST_P(CpuElementwise, OpSeesOnlyElements) {
   }
 }
 
-// Pieces have 256 KiB. The last piece is not a whole block, or it is shorter than a cache line.
+// The results of three threads equal those of the reference loop. Pieces have 256 KiB; the last
+// piece is not a whole number of blocks, or it is shorter than a cache line.
 TEST_P(CpuElementwise, OnThreads) {
   detail::chosen_machine().threading_bytes = 1;
   set_threads(3);
@@ -365,8 +369,8 @@ TEST(CpuElementwiseSizes, ShortLoopsStartAtOnce) {
   EXPECT_EQ(detail::cached_machine, &here);
 }
 
-// An op waits for memory if it declares kWaitsForMemory and all types are compute types. Other ops
-// use the widest registers.
+// detail::kWaits is true if the op declares kWaitsForMemory and all types are compute types. The
+// loops of other ops use the widest registers.
 TEST(CpuElementwiseSizes, OpsThatWaitForMemory) {
   EXPECT_TRUE((detail::kWaits<kernels::Scale<float>, float, float>));
   EXPECT_TRUE((detail::kWaits<kernels::Add<double>, double, double, double>));
@@ -428,8 +432,8 @@ TEST(CpuElementwiseSizes, ThreadsShareLoopsByTheBytesOfAllArrays) {
   constexpr int64_t kCount = int64_t{1} << 18;
   HostTensor<float> x({kCount}), w({kCount}), y({kCount});
   set_threads(4);
-  // Returns whether a helper computes elements. In each element on the caller's thread the op waits
-  // 1 ms for a helper, at most `ms` times.
+  // Returns whether a helper computes elements. On the caller's thread, the op sleeps for 1 ms in
+  // each element until a helper has started, at most `ms` times.
   const auto has_help = [&](size_t threading_bytes, int ms) {
     detail::chosen_machine() = detail::find_machine();
     detail::chosen_machine().threading_bytes = threading_bytes;
@@ -495,7 +499,8 @@ TEST(CpuMachine, MemoryHintsOfAProcessor) {
 
   EXPECT_EQ(hints(kGenu, 0x50657), std::tuple(3u, 3u, 2));
   EXPECT_EQ(hints(kAuth, 0xa00f11), std::tuple(3u, 5u, 2));
-  // Other processors of the two vendors use the hints measured on models 167 and 17.
+  // Processors that the table does not list use the hints measured on model 167 if they are from
+  // Intel, and on model 17 if they are from AMD.
   EXPECT_EQ(hints(kGenu, 0xa0671), std::tuple(18u, 13u, 1));
   EXPECT_EQ(hints(kGenu, 0x806f8), std::tuple(18u, 13u, 1));
   EXPECT_EQ(hints(kAuth, 0xa10f11), std::tuple(0u, 4u, 2));
@@ -503,8 +508,9 @@ TEST(CpuMachine, MemoryHintsOfAProcessor) {
   EXPECT_EQ(hints(0, 0xa00f11), std::tuple(0u, 0u, 2)) << "a vendor other than Intel and AMD";
 }
 
-// The virtual machines and processors of an Intel server share its third-level cache, so loops
-// stream from at most 64 MiB on.
+// Loops use non-temporal stores from the size of the third-level cache on. For Intel's processors
+// the size is at most 64 MiB, because the virtual machines and processors of a server share the
+// cache.
 TEST(CpuMachine, StreamsBeyondTheThirdCache) {
   const size_t mib = size_t{1} << 20;
   const detail::Processor intel{detail::Processor::kIntel, 6, 167};
@@ -527,7 +533,8 @@ TEST(CpuMachine, InstructionSetIsWhatTheCompilersLibraryFinds) {
                                                                    : InstructionSet::kBaseline);
 }
 
-// The bits of cpuid and xgetbv according to Intel's manual.
+// An instruction set is used only if cpuid reports that the processor supports it and xgetbv
+// reports that the operating system saves its registers. The constants are bits in Intel's manual.
 TEST(CpuMachine, InstructionSetNeedsProcessorAndSystem) {
   constexpr unsigned kXmmYmm = 0x6, kAll = 0xe6;
   constexpr unsigned kAvx2 = 1u << 5, kF = 1u << 16, kDq = 1u << 17, kBw = 1u << 30, kVl = 1u << 31,
@@ -540,7 +547,7 @@ TEST(CpuMachine, InstructionSetNeedsProcessorAndSystem) {
   }
   EXPECT_EQ(set(kAll, kAvx2, 0), InstructionSet::kAvx2);
   EXPECT_EQ(set(kAll, ~kAvx2, kBf16), InstructionSet::kBaseline);
-  // The operating system saves fewer registers than the processor has.
+  // The operating system does not save all registers of AVX-512 or, in the second loop, of AVX2.
   for (const unsigned saved : {0x6u, 0x26u, 0x46u, 0x86u, 0xc6u}) {
     EXPECT_EQ(set(saved, kAvx512, kBf16), InstructionSet::kAvx2) << saved;
   }

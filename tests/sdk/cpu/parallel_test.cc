@@ -136,7 +136,7 @@ TEST_F(CpuParallel, EveryIndexOnce) {
   }
 }
 
-// Loops start while helpers are awake, while they fall asleep, and while they sleep.
+// All pieces of a loop run, whether the loop starts while helpers are awake, fall asleep, or sleep.
 TEST_F(CpuParallel, LoopsBackToBack) {
   for (int round = 0; round < 500; ++round) {
     std::atomic<int64_t> sum{0};
@@ -318,7 +318,8 @@ TEST_F(CpuParallel, PieceBytes) {
 }
 
 #if defined(__linux__)
-// The test runs in a child process with its own set of processors.
+// default_threads() returns at most the number of processors that the process may use, here one in
+// a child process.
 TEST_F(CpuParallel, CountOfTheProcessorsThatTheProcessMayUse) {
   cpu_set_t before;
   ASSERT_EQ(sched_getaffinity(0, sizeof(before), &before), 0);
@@ -347,7 +348,7 @@ TEST_F(CpuParallel, CountBelowOne) {
   EXPECT_EQ(threads(), 4);
 }
 
-// The library must stay loaded, because helpers sleep in its code.
+// dlclose() does not unload the library, because helpers sleep in its code.
 TEST_F(CpuParallel, LibraryStaysLoaded) {
   void* library = dlopen(KERNKIT_PARALLEL_LIBRARY, RTLD_NOW | RTLD_LOCAL);
   ASSERT_NE(library, nullptr) << dlerror();

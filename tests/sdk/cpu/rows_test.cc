@@ -318,8 +318,8 @@ InstructionSet set_of(const Row<kSet>&) {
   return kSet;
 }
 
-// The type of the row shows which instruction set runs, because the results are the same for all
-// instruction sets.
+// rows() runs the code of the chosen instruction set. The type of the row identifies the code,
+// because the results are the same for all instruction sets.
 TEST_F(CpuRowThreads, RunTheCodeOfTheChosenInstructionSet) {
   for (const size_t bytes : {size_t{0}, size_t{1} << 40}) {  // the second value uses threads
     for (const InstructionSet chosen : {InstructionSet::kBaseline, InstructionSet::kAvx2,
@@ -333,7 +333,8 @@ TEST_F(CpuRowThreads, RunTheCodeOfTheChosenInstructionSet) {
   }
 }
 
-// The NaN is at any position of a row, also with the sign bit that x86 gives NaN.
+// The sum and the maximum of a row with a NaN at any position are NaN, also if the sign bit of the
+// NaN is set, as in the NaN that x86 creates.
 TYPED_TEST(CpuRows, NanIsKept) {
   using T = TypeParam;
   using C = compute_t<T>;
@@ -376,8 +377,8 @@ TEST(CpuRow, OfNoElements) {
   }
 }
 
-// The op has three inputs of different types and two outputs, one of which is in place, and sums
-// the stored values.
+// map_sum() supports three inputs of different types, one of which is also the output, and returns
+// the sum of the stored values. map() then stores to a second output.
 TEST(CpuRow, SeveralInputsAndOutputs) {
   for (const int64_t d : kWidths) {
     HostTensor<float> x({d}), total({1});
@@ -460,7 +461,8 @@ TEST(CpuRow, KeepsResultsOfAnOp) {
   }
 }
 
-// Kept values do not change when the inputs are overwritten, whatever the number of kept values.
+// Keeps the results of three ops and overwrites their inputs twice. Stores reductions of the kept
+// results, which must not change.
 struct KeepAndOverwrite {
   int64_t d;
   float* x;
@@ -575,7 +577,7 @@ TEST(CpuRow, OverwrittenValuesAreAnError) {
   set_threads(1);
 }
 
-// Kept values of very long rows do not change after later writes either.
+// In a row of more than 64 MiB, too, kept values do not change when their inputs are overwritten.
 TEST(CpuRow, KeepsRowsOfMoreThan64MiB) {
   constexpr int64_t kLong = (int64_t{16} << 20) + 5;
   HostTensor<int8_t> x({kLong});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GPU and pinned memory, in the simulator.
+// Tests of the allocators of GPU memory and of pinned memory, in the simulator.
 #include "kernkit/cuda/allocator.h"
 
 #include <gtest/gtest.h>

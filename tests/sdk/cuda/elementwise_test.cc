@@ -113,8 +113,8 @@ TYPED_TEST(CudaElementwiseOf, EveryEdgeAndOffset) {
   }
 }
 
-// For equal offsets the fast path is used, which takes one launch. The length of the head depends
-// on the offset.
+// Arrays with equal offsets use the fast path, which is one launch. The number of elements before
+// the first whole pack depends on the offset.
 TYPED_TEST(CudaElementwiseOf, TakesPacksForEqualOffsets) {
   constexpr int64_t kWidth = 16 / sizeof(TypeParam);
   const int64_t n = 4 * kTile<TypeParam>;
@@ -144,7 +144,8 @@ TYPED_TEST(CudaElementwiseOf, InPlace) {
   }
 }
 
-// Types of different sizes: packs are counted in elements.
+// With element types of different sizes, a pack has the same number of elements in each array: here
+// two, because an array has elements of 8 bytes.
 TEST_F(CudaElementwise, MixedTypes) {
   for (const int64_t offset : {0, 1, 2, 5}) {
     const int64_t n = 5000;
@@ -229,7 +230,7 @@ TEST_F(CudaElementwise, RejectsAnAddressBetweenElements) {
   EXPECT_EQ(runtime.launches().size(), 0u);
 }
 
-// A grid for 2^40 elements, for every type and both paths.
+// For 2^40 elements the grid has one block for each tile, for every type and both paths.
 TEST_F(CudaElementwise, GridOf2To40) {
   runtime.run_kernels(false);
   const int64_t n = int64_t{1} << 40;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches use the right device and stream, keep the limits, and report their own errors. This
-// program also replaces a host and provides the current stream.
+// Launches use the right device and stream, are rejected beyond the limits of the device, and
+// report their own errors. This program also replaces a host and provides the current stream.
 #include "kernkit/cuda/launch.h"
 
 #include <gtest/gtest.h>
@@ -158,7 +158,7 @@ TEST_F(CudaLaunchTest, GridLimits) {
   EXPECT_EQ(launch_error({{1, 1, 65536}, 1}),
             "ValueError: launch of kernels::fill: grid [1, 1, 65536] is outside [1, 1, 1] to "
             "[2147483647, 65535, 65535] on cuda:0 (sm_90)");
-  // These numbers would be valid grid sizes after truncation to 32 bits.
+  // 2^32 + 1 must not be truncated to 32 bits, which would give the valid size 1.
   EXPECT_EQ(launch_error({(int64_t{1} << 32) + 1, 1}),
             "ValueError: launch of kernels::fill: grid [4294967297, 1, 1] is outside [1, 1, 1] to "
             "[2147483647, 65535, 65535] on cuda:0 (sm_90)");
@@ -340,7 +340,7 @@ TEST_F(CudaLaunchTest, FirstLaunchUnderCapture) {
   EXPECT_TRUE(runtime.launches()[0].captured);
   EXPECT_FALSE(Launch(z.view("z")).capturing());
 
-  // Replaying the graph runs the kernel again.
+  // Launching the graph runs the captured kernel.
   runtime.run_kernels(true);
   cudaGraphExec_t exec = nullptr;
   cudaSetDevice(5);

@@ -100,7 +100,7 @@ TYPED_TEST(CudaRowsOf, NormAndSoftmaxAreRight) {
   const double tolerance = sizeof(T) == 4 ? 2e-6 : 2e-3;
   for (const int64_t d : this->widths()) {
     for (const int64_t gap : {0, 3}) {
-      const int64_t n = d < 3000 ? 6 : 2;  // more rows than a block of warps handles
+      const int64_t n = d < 3000 ? 6 : 2;  // 6 rows need two blocks of four warps
       HostTensor<T> x({n * (d + gap)}, {1, 0, false}), weight({d}), y({n * d});
       this->fill(x, 1);
       this->fill(weight, 2);
@@ -155,8 +155,8 @@ TYPED_TEST(CudaRowsOf, BitsDependOnTheRowAlone) {
   }
 }
 
-// The number of threads for a row, and of packs in registers of each thread, for rows of up to 1,
-// 2, 16 and 64 KiB and for longer rows.
+// Checks the number of threads that handle a row, and the number of packs that each thread keeps in
+// registers, for rows of up to 1, 2, 16 and 64 KiB and for longer rows.
 TEST_F(CudaRows, ThreadsByTheLengthOfARow) {
   const struct {
     int64_t d;
@@ -221,8 +221,8 @@ TEST_F(CudaRows, NanIsKeptAndNothingIsZeroOrInfinity) {
   EXPECT_EQ(max[0], -inf);
 }
 
-// Computes results with map() and keep(), and one number per row. Short rows use registers; long
-// rows do not.
+// Reduces results of map() and keep() to a sum and a maximum for each row. The results of short
+// rows stay in registers, those of long rows do not.
 struct Reuse {
   int64_t d;
   float16* y;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// KERNKIT_SYNC=1, which a process reads once.
+// Tests of KERNKIT_SYNC=1 in a separate program, because a process reads the variable once.
 #include <gtest/gtest.h>
 #include <stdlib.h>
 

@@ -164,7 +164,7 @@ TEST(Message, Moves) {
 
 TEST(Message, StreamOfTemporary) { EXPECT_STREQ((Message().stream() << 1 << "x").c_str(), "1x"); }
 
-// The text is an empty view with a null pointer.
+// Appending an empty text with a null pointer adds no characters.
 TEST(Message, TextWithoutData) {
   Message text;
   text << std::string_view() << "a" << std::string_view() << "b";

@@ -38,7 +38,7 @@ Managed managed(const Sample& s) {
   return result;
 }
 
-// Compares the properties that TensorView and Tensor share.
+// Checks the properties that TensorView and Tensor share against those of the sample.
 template <class T>
 void compare(const T& x, const Sample& s) {
   const auto rank = static_cast<int64_t>(s.shape.size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors imported and exported by DLPack: marks, ownership, and rejected tensors.
+// Tensors imported and exported by DLPack: flags, ownership, and rejected tensors.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -291,7 +291,8 @@ TEST(NoPartialOverlap, AgreesWithOverlapsAtEveryDistance) {
   EXPECT_GT(rejected, 300);
 }
 
-// Cases for the slow path: an input that is strided or differs from the output.
+// The slow path, which handles an input that is strided or differs from the output, rejects partial
+// overlaps.
 TEST(NoPartialOverlap, InputThatIsNotLikeTheOutput) {
   const Geometry y(kBase, {4});
   const Geometry reversed(kBase + 12, {4}, {-1}), wide(kBase - 16, {4}, {4});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The JSON of a parsed line, as libraries hold it.
+// The JSON of a parsed schema line, which libraries contain.
 #include "kernkit/schema/line_json.h"
 
 #include <gtest/gtest.h>
@@ -104,7 +104,7 @@ TEST(LineJson, Dtypes) {
             std::string::npos);
 }
 
-/// Returns the JSON of a schema line after the results.
+/// Returns the part of the JSON of a schema line that follows the results, from "names" on.
 std::string sources(const std::string& line) {
   const std::string text = json(line);
   return text.substr(text.find("\"names\""));
@@ -116,7 +116,7 @@ TEST(LineJson, SourcesInTheOrderOfBinding) {
             R"("names":[{"name":"n","value":4,"place":-1,"factor":2},)"
             R"({"name":"l","value":3,"place":1},{"name":"m","value":2,"place":1,"optional":true},)"
             R"({"name":"k","value":1,"place":0}],"run_of":4,"like":4})");
-  // The int parameter binds the name, and no tensor determines the dtype.
+  // An int parameter, not a tensor, binds n, and the schema line states the dtype.
   EXPECT_EQ(sources("(int n, Tensor? x[n]) -> Tensor y[n]: int8"), R"("names":[]})");
   EXPECT_EQ(sources("(Tensor x[..., 9223372036854775807*n]) -> ()"),
             R"("names":[{"name":"n","value":0,"place":-1,"factor":9223372036854775807}],)"

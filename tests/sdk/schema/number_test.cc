@@ -130,7 +130,8 @@ TEST(ParseFloat, RoundsToNearest) {
   EXPECT_EQ(wrong, 0) << "for example " << example;
 }
 
-// Parses a number at compile time, when schema lines are also parsed.
+// Parses a number at compile time, when kernkit also parses schema lines. Returns -1 if the text is
+// not a number.
 constexpr double constant(const char* text, int size) {
   double value = 0;
   return parse_float(text, size, &value) ? value : -1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sizes of a line's expressions, and expressions without a size.
+// The sizes that expressions in a schema line give, and expressions that give no size.
 #include "kernkit/shapes/arithmetic.h"
 
 #include <gtest/gtest.h>
@@ -45,7 +45,8 @@ TEST(ShapeArithmetic, DivisionIsByPositiveNumbers) {
   EXPECT_EQ(result_of(NodeKind::kDivide, -9, 4), std::nullopt);
 }
 
-// A difference may be negative: a negative quotient is rounded towards 0, which is upwards.
+// A quotient is rounded upwards. A negative quotient, which a difference may give, is therefore
+// rounded towards 0.
 // [rounding]
 TEST(ShapeArithmetic, RoundingIsUpwards) {
   EXPECT_EQ(result_of(NodeKind::kCeilDiv, 7, 4), 2);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The errors of exported functions for arguments that do not match the shapes of their line.
+// The errors of exported functions for arguments that do not match the shapes in the schema line.
 #include "export_fixture.h"
 #include "kernkit/expect.h"
 #include "kernkit/shapes/export.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of ops' handlers by XLA's call frames. Compiled twice: without a host in the process, and
-// with kernkit's runtime.
+// Calls the XLA handlers of ops with XLA's call frames. Compiled twice: without a host in the
+// process, and with kernkit's runtime.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -120,7 +120,7 @@ struct XlaBuffer {
 struct XlaAttribute {
   std::string name;
   std::string text;
-  int32_t dtype = 0;  // dtype of a number; 0: the attribute is a text
+  int32_t dtype = 0;  // dtype if the attribute is a number, 0 if it is a text
   int64_t i64 = 0;
   double f64 = 0;
 };
@@ -489,7 +489,7 @@ TEST(Xla, ReportsVersionAndTraits) {
   EXPECT_EQ(described(kernkit_xla_cpu_xla_made, 0, 1), "0.1, traits 0");
   EXPECT_EQ(described(kernkit_xla_cpu_xla_made, 0, 9), "0.3, traits 0");
   EXPECT_EQ(described(kernkit_xla_cpu_xla_made, 1, 0, 999),
-            "0.3, traits 0");  // XLA rejects the version
+            "0.3, traits 0");  // XLA 1.0 rejects the reported version
   EXPECT_EQ(described(kernkit_xla_cpu_xla_made, 0, 1, 8),
             "kernkit: structs of XLA's FFI API are shorter than those of version 0.1");
 }

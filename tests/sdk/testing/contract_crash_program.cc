@@ -22,7 +22,8 @@ void copy(TensorView y, TensorView x) {
   for (int64_t i = 0; i < x.numel(); ++i) y.data<float>()[i] = x.data<const float>()[i];
 }
 
-// Each op is correct for its example. If n is 0, as in the rule Empty, the op ends the process.
+// Copies x to y. If n is 0, as in the rule Empty, the op first calls end(), which ends the process.
+// The op is therefore correct for its example.
 template <void (*end)()>
 void copy_or_end(TensorView y, TensorView x) {
   if (x.ndim() == 1 && x.size(0) == 0) end();
@@ -56,7 +57,8 @@ void segment_in_helper() {
   });
   segment();  // if no helper ran, as on one processor
 }
-// AddressSanitizer reports the read; without AddressSanitizer the op is correct.
+// Reads past the end of an allocation if AddressSanitizer is used, which reports the read. Without
+// AddressSanitizer the function does nothing.
 void read_past_the_end() {
 #if defined(KERNKIT_ASAN)
   const std::vector<int> four(4);

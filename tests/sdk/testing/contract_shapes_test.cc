@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Correct ops of many kinds keep every rule; and the suite's reports as GoogleTest tests.
+// Correct ops of many kinds pass every rule. Also tests the reports of the contract suite as
+// GoogleTest tests.
 #include <utility>
 
 #include "kernkit/call/export_typed.h"
@@ -203,8 +204,8 @@ TEST(ContractReport, AViolationIsASentence) {
       << message;
 }
 
-// An op that checks only the first element of a list breaks all these rules with the second
-// element.
+// The rules vary every element of a list. An op that checks only the first element breaks each of
+// these rules with the second element.
 TEST(ContractLists, EveryElementIsVaried) {
   const std::initializer_list<Item> items = {
       example<float>(9), list(example<float>(4), example<float>(5)), cpu_only()};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The host of a test program: an op can allocate tensors on the CPU and, in a program with CUDA, on
-// a GPU of the simulator. Also lists for calls of an op's C++ function.
+// a GPU of the simulator. Also tests list arguments in calls of an op's C++ function.
 #include "kernkit/testing/host.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference helpers against the processor's conversion and against known values of IEEE 754.
+// Compares the reference helpers with the processor's conversions and with known values of IEEE
+// 754.
 #include "kernkit/testing/reference.h"
 
 #include <gtest/gtest.h>
@@ -95,7 +96,8 @@ TEST(FirstDifference, Finds) {
 
 KERNKIT_READS_POISONED_MEMORY void flip(unsigned char* byte) { *byte ^= 1; }
 
-// Writes outside of the tensor, by code that AddressSanitizer does not check.
+// intact() detects writes outside of the tensor. AddressSanitizer does not check the writes of this
+// test.
 TEST(HostTensor, GuardsSeeStrayWrites) {
   for (const int64_t n : {0, 1, 5}) {
     HostTensor<float> x({n}, {1, 4, false}, 2.0f);

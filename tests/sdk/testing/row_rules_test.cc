@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rule of ops that work row by row, with results of another number or size.
+// Tests the rule for ops that compute each row independently, with an op that returns another
+// number of results, or a result of another size, for one row.
 #include "kernkit/testing/contract/row_rules.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +13,8 @@ namespace {
 
 using kernkit::TensorView;
 
-// The result of a call with one row. Other calls return one element for each row.
+// What rows_of() returns for one row: one element, an empty tensor or None. For several rows,
+// rows_of() returns one element for each row.
 enum class OneRow { kElement, kEmpty, kNothing } one_row;
 
 kernkit::Any rows_of(TensorView y, TensorView x) {

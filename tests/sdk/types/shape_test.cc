@@ -84,7 +84,7 @@ TEST(ShapeView, Accessors) {
   EXPECT_EQ(ShapeView().begin(), ShapeView().end());
 }
 
-// A leading zero must not be read as a null pointer and a size.
+// A braced list of sizes that starts with 0 must not be converted to a null pointer and a size.
 TEST(ShapeView, Literal) {
   const auto sizes = [](ShapeView shape) {
     return std::vector<int64_t>(shape.begin(), shape.end());
