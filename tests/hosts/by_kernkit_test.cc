@@ -48,7 +48,8 @@ void check(const Module& module) {
   EXPECT_EQ(module["sum"](x.view("x")).cast<double>(), 6);
   EXPECT_EQ(module["sum"](x.dl()).cast<double>(), 6);
 
-  // Error kinds and messages, also of the first error that the library raises.
+  // The caller receives the kind and the message of an error, also of the first error that the
+  // library raises.
   const std::string who = module.path() == KERNKIT_TEST_PEER ? "" : "reject(): ";
   EXPECT_EQ(error_of([&] { module["reject"](0); }), "TypeError: " + who + "a TypeError");
   EXPECT_EQ(error_of([&] { module["reject"](1); }), "ValueError: " + who + "a ValueError");
@@ -57,7 +58,7 @@ void check(const Module& module) {
     EXPECT_EQ(error_of([&] { module["reject"](1); }), "ValueError: " + who + "a ValueError");
   }).join();
 
-  // Results: text, tensor, tuple.
+  // The results of ops may be a text, a tensor or a tuple.
   EXPECT_EQ(module["words"]().cast<std::string>(), "a text longer than seven");
   const int64_t deleted = module["count_deleted"]().cast<int64_t>();
   {

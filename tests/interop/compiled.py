@@ -9,8 +9,8 @@ import tvm_ffi
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
-# Include paths of tvm-ffi's own headers. Code for tvm-ffi is also compiled against kernkit's headers of the same names
-# (fixture kernkit_flags).
+# The folder of the installed package tvm_ffi, which contains tvm-ffi's own headers. Code for tvm-ffi is also compiled
+# against kernkit's headers of the same names (fixture kernkit_flags).
 PACKAGE = pathlib.Path(tvm_ffi.__file__).parent
 COMPILE = ["c++", "-std=c++17", "-fPIC", "-O0", "-fvisibility=hidden"]  # not optimised, to save time
 # Options that link the hook of calls into a library: test_recorded_ops.py sets KERNKIT_TEST_HOOK to the object of

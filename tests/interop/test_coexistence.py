@@ -137,8 +137,9 @@ int main(int argc, char** argv) {
 
 @pytest.mark.parametrize("linked", [False, True])
 def test_cpp(root, libraries, tmp_path, dlpack_include, linked):
-    """A C++ program loads three libraries. If `linked` is true, the program is also linked with the libraries, so the
-    symbols of the first library take precedence."""
+    """In a C++ program that loads three libraries, each library calls its own functions and raises its own errors. If
+    `linked` is true, the program is also linked with the libraries, so the symbols of the first library take
+    precedence."""
     main = tmp_path / "main.cc"
     main.write_text(MAIN)
     program = tmp_path / "main"

@@ -350,8 +350,8 @@ def test_a_program_with_other_attributes_than_the_line_is_rejected(ops):
 
 
 def test_values_reach_the_op_as_they_are(ops):
-    """An int of 54 bits, a double and a device reach the op unchanged: 0.1 is not exact in float32, and 2**53 + 1 is
-    not exact in float64."""
+    """An int of 54 bits, a double and a device reach the op unchanged. The int would not be exact in float64, nor the
+    double in float32."""
     for device in ("cuda:1", tvm_ffi.device("cuda", 1)):
         assert float(ops.exactly(jnp.zeros(1), 2**53 + 1, 0.1, device)[0]) == 1
     with pytest.raises(jax.errors.JaxRuntimeError, match=r'exactly\(\): d: expected a device such as cuda:1, got "gpu"'):

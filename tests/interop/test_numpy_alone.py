@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NumPy arrays through ctypes, in a process without tvm_ffi; no signal handler is installed."""
+"""Calls ops with NumPy arrays through ctypes, in a process without tvm_ffi. The library must not install a signal
+handler."""
 
 import subprocess
 import sys

@@ -45,8 +45,8 @@ EXPORT = "TVM_FFI_DLL_EXPORT_TYPED_FUNC(NAME, helper);\n"
 
 @pytest.fixture(scope="module")
 def objects(kernkit_flags, tmp_path_factory):
-    """Returns {owner: object file} of an op compiled with kernkit's headers and of another op compiled with tvm-ffi's
-    headers."""
+    """Returns {owner: object file}: "ours" is an op compiled with kernkit's headers, "theirs" another op compiled with
+    tvm-ffi's headers."""
     folder = tmp_path_factory.mktemp("objects")
     result = {}
     for owner, flags in (("ours", kernkit_flags), ("theirs", TVM_FFI_FLAGS)):
@@ -93,8 +93,8 @@ def test_an_else_after_a_check_belongs_to_the_if_before(objects, tmp_path):
 
 
 def test_the_device_code_of_an_export_has_the_kernels_of_its_template(compat_includes, tmp_path):
-    """nvcc's PTX of a file has the instances of a kernel template that an exported function calls, and not the export
-    itself."""
+    """nvcc's PTX of a file contains the instances of a kernel template that an exported function uses, but not the
+    exported function itself."""
     if not shutil.which("nvcc"):
         pytest.skip("no CUDA compiler")
     source = tmp_path / "templates.cu"

@@ -161,8 +161,8 @@ def torch_valued(valued):
 
 
 def forms(ops, name):
-    """Returns {form: f(caller, op, arguments, around)} for the overloads of an operator; `around` wraps a function of
-    tensors."""
+    """Returns {form: f(caller, op, arguments, around)} for the overloads of an operator; `around` transforms the
+    overload before the call."""
     packet = getattr(ops, name)
 
     def default(caller, op, arguments, around=lambda f: f):
@@ -224,8 +224,8 @@ def test_torch_inductor(torch_valued, plain, name, monkeypatch):
 
 
 def batches(op, arguments):
-    """Yields the names of the tensors that differ between the calls of a batch (all inputs, or only the first) and the
-    arguments of BATCH calls."""
+    """Yields (names, calls): the names of the tensors that differ between the calls of a batch (all inputs, or only the
+    first), and the arguments of BATCH calls."""
     read = [v for v in op.parameters if v.type == "Tensor" and not v.is_list and arguments.get(v.name) is not None]
     first = next(v for v in read if not v.is_only_written)
     for batched in ([v for v in read], [v for v in read if v is first or v.is_written]):
@@ -428,8 +428,8 @@ def test_jax_vmap(jax_valued, name):
 
 
 def test_a_gpu_op_keeps_no_memory_of_xla(device):
-    """An op that keeps its first allocated tensor keeps no memory of XLA. The test calls XLA's handler with tensors of
-    the simulator."""
+    """The tensor that an op allocates in its first call and keeps is not in memory of XLA, which XLA may reuse. The
+    test calls XLA's handler with tensors of the simulator."""
     first = device.put(np.array([1, 2, 3], "float32"))
     for call in range(3):
         x = first if call == 0 else device.put(np.full(3, 7 + call, "float32"))

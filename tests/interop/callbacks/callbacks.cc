@@ -25,7 +25,7 @@ using kernkit::TensorView;
 double apply(const Function& f, double x) { return f(x).cast<double>("what f returned"); }
 bool apply_if(Optional<Function> f) { return f.has_value() && (*f)().is_none(); }
 
-// Passes every kind of argument that C++ supports.
+// Calls f with an argument of every kind that C++ supports.
 Any pass_all(const Function& f, const Tensor& tensor) {
   const std::string words = "a text that is longer than seven";
   const std::string with_nul("nul \0 inside and long", 21);

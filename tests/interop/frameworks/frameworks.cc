@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ops of many signatures with shapes in their lines: float32 on the CPU.
+// Ops of many signatures with shapes in their schema lines: float32 on the CPU.
 #include <cmath>
 #include <string_view>
 #include <tuple>

@@ -81,7 +81,7 @@ SAME_SIZE(KernkitXlaScalar, XLA_FFI_Scalar);
 SAME_FIELD(KernkitXlaScalar, dtype, XLA_FFI_Scalar, dtype);
 SAME_FIELD(KernkitXlaScalar, value, XLA_FFI_Scalar, value);
 
-// The frame contains these structs by value, so their sizes must not change.
+// XLA's call frame contains these structs by value, so their sizes must not change.
 SAME_SIZE(KernkitXlaBuffers, XLA_FFI_Args);
 SAME_FIELD(KernkitXlaBuffers, size, XLA_FFI_Args, size);
 SAME_FIELD(KernkitXlaBuffers, types, XLA_FFI_Args, types);
@@ -105,8 +105,8 @@ SAME_FIELD(KernkitXlaCallFrame, args, XLA_FFI_CallFrame, args);
 SAME_FIELD(KernkitXlaCallFrame, rets, XLA_FFI_CallFrame, rets);
 SAME_FIELD(KernkitXlaCallFrame, attributes, XLA_FFI_CallFrame, attrs);
 
-// The numbers of dtypes. Each XLA dtype whose elements are whole bytes must have a dtype in
-// kernkit.
+// Checks the dtype that dtype_of_xla() returns for the number of an XLA dtype. Each XLA dtype whose
+// elements are whole bytes must have a dtype in kernkit.
 #define SAME_DTYPE(theirs, code, bits)                                       \
   static_assert(kernkit::dtype_key(kernkit::shapes::dtype_of_xla(theirs)) == \
                 kernkit::dtype_key(kernkit::make_dtype(kernkit::DTypeCode::code, bits)))
