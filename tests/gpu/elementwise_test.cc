@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results for every dtype, around every edge of a tile, at every alignment, in place, for every
-// value.
+// Tests the results of elementwise ops for every dtype, for sizes near the ends of tiles, for every
+// alignment, in place, and for every value of the types of 8 and 16 bits.
 #include <algorithm>
 #include <limits>
 
@@ -13,8 +13,9 @@ template <class Op>
 class GpuElementwise : public GpuTest {};
 TYPED_TEST_SUITE(GpuElementwise, EveryOp, OpName);
 
-// The number of elements of a tile is a power of two and at most 8192, so each end of a tile is
-// also the end of a tile of every smaller size. A pack has at most 16 elements.
+// Tests sizes near the ends of tiles and packs. The number of elements of a tile is a power of two
+// and at most 8192, so a multiple of 8192 is the end of a tile of every type. A pack has at most 16
+// elements.
 TYPED_TEST(GpuElementwise, TileEdges) {
   std::vector<int64_t> sizes;
   for (int64_t n = 1; n <= 67; ++n) sizes.push_back(n);
@@ -48,8 +49,8 @@ TYPED_TEST(GpuElementwise, EveryAlignmentOfEveryPointer) {
   }
 }
 
-// The output is x or y, or all three tensors are the same tensor. These calls read and write the
-// same packs.
+// Results are correct if the output is x or y, or if all three tensors are the same tensor, so that
+// a call reads and writes the same packs.
 TYPED_TEST(GpuElementwise, InPlace) {
   using T = typename TypeParam::Element;
   constexpr int64_t kMost = 8192 + 4099;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// More than 2^31 and 2^32 elements: no index wraps.
+// Tests tensors of more than 2^31 and more than 2^32 elements, for which an index of 32 bits would
+// wrap.
 #include <algorithm>
 #include <memory>
 
@@ -81,7 +82,8 @@ class GpuLarge : public GpuTest {
  protected:
   using T = typename Op::Element;
 
-  // With `x_first` = 1 the pointers have different alignments, so the kernel uses its slow path.
+  // Calls the op with n elements and checks all results. With `x_first` = 1 the pointers have
+  // different alignments, so the kernel uses its slow path.
   void run(int64_t n, int64_t x_first) {
     const auto needed = static_cast<size_t>(n + 1) * sizeof(T) * (Op::kBinary ? 3 : 2);
     size_t available = 0, total = 0;

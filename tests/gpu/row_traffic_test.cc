@@ -74,7 +74,7 @@ TYPED_TEST(GpuRowTraffic, Softmax) {
 }
 // [/traffic]
 
-// The weight is one row, read for each row of x.
+// The kernel also loads the weight, which is one row, once for each row of x.
 TYPED_TEST(GpuRowTraffic, RmsNorm) {
   this->sweep([this, &n = this->n, &d = this->d, s = this->s] {
     auto y = this->matrix(n, d), x = this->matrix(n, d), w = this->matrix(1, d);

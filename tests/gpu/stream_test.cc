@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Placement and order of work: the caller's stream, graphs, threads, every device, rejected calls.
+// Tests on which stream and device the work of an op runs, and in which order: the caller's stream,
+// graphs, threads, every device, rejected calls.
 #include "case.h"
 #include "kernkit/testing/tensor.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory traffic of the reference kernels according to their PTX: each byte once, 16 bytes per
-// lane.
+// Tests the memory traffic of the reference kernels according to their PTX: each byte is moved
+// once, and each lane moves 16 bytes at once.
 #include <gmock/gmock.h>
 
 #include "case.h"

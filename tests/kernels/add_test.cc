@@ -92,7 +92,8 @@ TYPED_TEST(Add, InPlace) {
   }
 }
 
-// All pairs of special values. An integer overflow wraps, and a float overflow gives infinity.
+// Tests all pairs of special values. An integer overflow wraps, and a float overflow gives
+// infinity.
 TYPED_TEST(Add, SpecialValues) {
   using C = compute_t<TypeParam>;
   using Limits = std::numeric_limits<C>;
@@ -107,7 +108,8 @@ TYPED_TEST(Add, SpecialValues) {
     }
   }
   if constexpr (sizeof(TypeParam) == 2 && !std::is_integral_v<TypeParam>) {
-    // Sums of these values are near the overflow limit: the largest number plus half a step.
+    // Some sums of these values are near the largest number plus half a step, at which rounding
+    // starts to give infinity.
     for (const float value : {65504.0f, 16.0f, 15.99f, 0x1p-24f, 0x1.fep127f, 0x1p119f}) {
       values.push_back(TypeParam(value));
     }

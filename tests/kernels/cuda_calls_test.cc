@@ -255,7 +255,8 @@ TEST(CudaCallsOf, TensorsOnDifferentDevices) {
 const DLDataType kAddTypes[] = {dl_float16, dl_bfloat16, dl_float32, dl_float64, dl_int8,
                                 dl_int16,   dl_int32,    dl_int64,   dl_uint8};
 
-// For every dtype, the kernel of this dtype gets its tensors in the right order.
+// For every dtype, add() passes the number of elements and the tensors to the kernel in the right
+// order.
 TEST(CudaCallsOf, Arguments) {
   CudaRuntime runtime;
   for (const DLDataType dtype : kAddTypes) {
@@ -273,7 +274,8 @@ TEST(CudaCallsOf, Arguments) {
 
 #if defined(KERNELS_FROM_NVCC)
 
-// The fat binary in an object of nvcc determines the devices on which its kernels run.
+// On a device for which nvcc compiled no code, the error of the launch lists the architectures in
+// the fat binary of the library.
 TEST(CudaCallsOf, NoKernelImage) {
   CudaRuntime runtime({CudaDevice{75}});
   DeviceTensor y(0, dl_float32, 4), x(0, dl_float32, 4);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// <<<>>> with a guard and get_cuda_stream(), compiled by nvcc, run by the simulator.
+// Tests a kernel that is launched by <<<>>>, with a device guard and get_cuda_stream(). The kernel
+// is compiled by nvcc and run by the simulator.
 #include <gtest/gtest.h>
 
 #include "kernkit/simulator/runtime.h"

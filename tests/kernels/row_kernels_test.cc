@@ -141,7 +141,8 @@ TYPED_TEST(RowKernels, RmsNorm) {
   });
 }
 
-// The sum is rounded once, and the norm is computed from the rounded sum; also in place.
+// The sum is rounded once, and the norm is computed from the rounded sum. Calls in place give the
+// same results.
 TYPED_TEST(RowKernels, FusedAddRmsNorm) {
   this->sweep([&](DLDevice device, int64_t d, int64_t gap) {
     Tensor<TypeParam> x(device, kRows, d, gap, 1), old(device, kRows, d, 2 * gap, 2);
@@ -290,7 +291,7 @@ TYPED_TEST(RowKernels, RmsNormFp8) {
         const long double used = scale.row(0)[static_cast<size_t>(r)];
         const long double expected_scale = std::max(largest / 448, 1 / (448 * 512.0L));
         EXPECT_NEAR(static_cast<double>(used / expected_scale), 1, 1e-5);
-        // e4m3fn has 4 digits, and steps of 2^-9 for subnormal numbers.
+        // e4m3fn has 4 significant bits, and a step of 2^-9 between subnormal numbers.
         for (size_t i = 0; i < exact.size(); ++i) {
           ASSERT_LE(std::fabs(got[i] * used - exact[i]),
                     std::max(std::fabs(exact[i]) * 0x1.0001p-4L, 0x1.0001p-10L * used))

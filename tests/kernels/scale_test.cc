@@ -100,7 +100,7 @@ TYPED_TEST(Scale, SpecialValues) {
   }
 }
 
-// All 2^16 patterns of the 16-bit types.
+// Tests all 2^16 bit patterns of the 16-bit types.
 TEST(ScaleFloat16, EveryElement) {
   HostTensor<float16> x({1 << 16}), y({1 << 16});
   for (int64_t i = 0; i < x.size(); ++i)

@@ -79,7 +79,8 @@ TEST_F(Attributes, DecideHowManyBlocksAMultiprocessorHolds) {
   EXPECT_EQ(cudaOccupancyAvailableDynamicSMemPerBlock(&available, kernel_that_uses_much(), 2, 96),
             cudaSuccess);
   EXPECT_EQ(available, 114u * 1024 - 1024 - 96 * 8);
-  // The device has 132 multiprocessors.
+  // In a cooperative launch all blocks must fit on the device: 10 on each of its 132
+  // multiprocessors.
   void* arguments[] = {&results_};
   const auto launch = [&](unsigned grid) {
     return cudaLaunchCooperativeKernel(kernel_that_uses_much(), grid, 96, arguments, 20200,

@@ -48,8 +48,8 @@ __global__ void warp_kernel(int* results) {
   __syncwarp();
 }
 
-// Appends a value of each lane to a list; one atomic serves all lanes that execute this code
-// together.
+// Appends a value of each lane to a list. One atomicAdd() reserves elements for all lanes that
+// execute this code together.
 __device__ void append(int* list, int value) {
   const cg::coalesced_group active = cg::coalesced_threads();
   int first = 0;
@@ -75,7 +75,7 @@ __global__ void converged_kernel(int* results, int* small, int* large, int* turn
   r[3] = static_cast<int>(__activemask());
   __syncwarp(kLanes);
 
-  // Some lanes wait for a lane in the other branch.
+  // Lanes 4 and higher wait until lane 0, which is in the other branch, sets `turn`.
   if (lane < 4) {
     r[4] = static_cast<int>(__activemask());
     if (lane == 0) atomicExch(turn, 1);
@@ -198,11 +198,11 @@ __global__ void atomic_kernel(int* r) {
   }
 }
 
-// The sums wrap around as CUDA's do: each of the 256 threads adds, and the sums exceed int.
+// The sums of 256 threads exceed the range of their types and wrap around, as in CUDA.
 __global__ void wrapping_kernel(int* r) {
   atomicAdd(&r[0], INT_MAX);
   atomicSub(&r[1], INT_MAX);
-  if (blockIdx.x == 0) atomicAdd_block(&r[2], INT_MIN);  // block scope: one block only
+  if (blockIdx.x == 0) atomicAdd_block(&r[2], INT_MIN);  // block scope, so only one block adds
   atomicAdd(reinterpret_cast<unsigned*>(&r[3]), UINT_MAX);
   atomicSub(reinterpret_cast<unsigned*>(&r[4]), 1u);
   atomicInc(reinterpret_cast<unsigned*>(&r[5]), UINT_MAX);
@@ -216,7 +216,8 @@ __global__ void wrapping_kernel(int* r) {
   r[11] = of_warp;
 }
 
-// A barrier and an atomic that changes memory in each iteration count as progress of a block.
+// Blocks wait in a loop until all blocks have started. In each iteration a barrier and an atomic
+// that changes memory count as progress of a block.
 __global__ void waiting_kernel(int* r) {
   __shared__ int started;
   if (threadIdx.x == 0) atomicAdd(&r[0], 1);

@@ -151,12 +151,13 @@ TEST_P(DeviceFunctions, Atomics) {
   EXPECT_EQ(r[13], 256);
 }
 
-// UndefinedBehaviorSanitizer must not report sums that wrap around.
+// Sums wrap around modulo 2^32 or 2^64, and UndefinedBehaviorSanitizer does not report these sums.
 TEST_P(DeviceFunctions, Wrapping) {
   OnDevice<int> r({12});
   run_wrapping_atomics(r.view("results"));
   ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
-  // 256 * (2^31 - 1) and similar sums modulo 2^32; with cooperative groups 32 additions.
+  // The results of up to 256 additions of 2^31 - 1 or a similar number. The last two results are
+  // sums of the 32 lanes of a warp.
   const int expected[12] = {-256, 256, 0, -256, -256, 256, -256, 0, -256, -1, -32, -32};
   for (int i = 0; i < 12; ++i) EXPECT_EQ(r[i], expected[i]) << i;
 }

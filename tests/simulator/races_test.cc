@@ -131,7 +131,8 @@ TEST_F(Races, MissingFences) {
   EXPECT_GT(races(), 0u);
 }
 
-// Accesses to the runtime's own memory are not reported as races of kernels.
+// The runtime's accesses to its own memory are not reported as races of kernels, in whatever order
+// blocks end.
 TEST_F(Races, BlocksThatEndInAnyOrder) {
   for (unsigned seed = 0; seed < 5; ++seed) {
     runtime_.set_seed(seed);

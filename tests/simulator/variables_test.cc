@@ -78,7 +78,7 @@ TEST_F(Variables, AreCopiedInTheOrderOfTheirStream) {
     double staged[] = {0, 1.5};
     ASSERT_EQ(cudaMemcpyToSymbolAsync(all_.sums, staged, 16, 0, cudaMemcpyHostToDevice, stream),
               cudaSuccess);
-    staged[1] = -1;  // the copy has read the old value
+    staged[1] = -1;  // the call above has already copied 1.5
     ASSERT_EQ(launch_use_variables(results_, stream), cudaSuccess);
     // An asynchronous copy to pageable host memory completes before the call returns.
     double sum = 0;

@@ -86,7 +86,7 @@ FAULT(counts_cleared_early,
   select_digits<<<1, 128>>>(zeros<unsigned>(128), zeros<unsigned>(128), planted);
 }
 
-// Computes the largest logit of all rounds, which share the storage of the reduction.
+// Computes the largest logit of three rounds, whose reductions use the same shared memory.
 __global__ void sample(float* y, const float* logits, bool planted) {
   __shared__ float storage[4];
   float largest = -1;
