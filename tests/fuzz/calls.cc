@@ -65,8 +65,8 @@ void check_error(const std::string& op, const std::string& names, const std::str
   check(kind == "TypeError" || kind == "ValueError" || kind == "RuntimeError", "kind", text);
   check(text.compare(kind_end + 2, op.size() + 4, op + "(): ") == 0, "op", text);
   const std::string remaining = text.substr(kind_end + 2 + op.size() + 4);
-  // The text starts with the name of an argument, or is an error of the op itself: "takes ...",
-  // "returns ..." or an error of a callback.
+  // Whether the text starts with the name of an argument, or is an error of the op itself or of a
+  // callback, such as "takes ..." or "returns ...".
   bool named = remaining.find("takes ") == 0 || remaining.find("a callback ") == 0 ||
                remaining.find("returns ") == 0 || remaining.find("value: ") == 0;
   for (size_t begin = 0; begin < names.size();) {
@@ -160,7 +160,7 @@ void call_kernel(Values* values, bool is_scale) {
     outcome = call(__tvm_ffi_add, "add", "z x y", {out, in, values->argument(b)}, values);
   }
   if (!outcome.accepted || values->hostile())
-    return;  // an invalid value may be accepted, with other results
+    return;  // the op may accept an invalid value, and then returns other results
   using Compute = kernkit::compute_t<T>;
   if (is_scale) {
     check_elements<T>(y, a, a,

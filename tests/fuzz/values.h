@@ -60,7 +60,7 @@ class Values {
   }
 
   /// Returns usually `good`, sometimes an invalid value: a value of another type, a null pointer
-  /// where the type promises an object, or a size without data.
+  /// although the type index requires an object, or a size without data.
   KernkitAny or_hostile(KernkitAny good) {
     if (!once_in(24)) return good;
     static constexpr int32_t kTypes[] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 64,
@@ -104,7 +104,7 @@ class Values {
       for (size_t i = sizes.size(); i-- > 0; stride *= sizes[i]) created.strides[i] = stride;
       x.strides = created.strides.data();
     }
-    // data is 64 bytes lower and byte_offset is 64, so that the elements are the same
+    // Lowers data by 64 bytes and sets byte_offset to 64, which leaves the elements the same.
     if (x.data != nullptr && in_.below(4) == 1) {
       x.data = static_cast<char*>(x.data) - 64;
       x.byte_offset = 64;

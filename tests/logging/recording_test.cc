@@ -173,7 +173,8 @@ std::string mutated(std::mt19937_64& random, std::string text) {
   return text;
 }
 
-/// Reads mutated recordings, and makes the calls that are read.
+/// Mutated recordings are read or rejected with an error. If a recording is read, the test also
+/// makes the recorded call.
 TEST_F(Copy, MutatedFilesAreReadOrRejected) {
   const char* setting = getenv("KERNKIT_TEST_MUTATIONS");
   const int count = setting == nullptr ? 2000 : atoi(setting);

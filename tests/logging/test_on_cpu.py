@@ -157,7 +157,8 @@ def test_calls_of_pytorch_with_cuda_tensors_are_repeated(root, runtime, library,
 
 @pytest.mark.all
 def test_a_fault_of_a_device_leaves_a_trace_and_the_inputs(root, runtime, tmp_path):
-    """The process kills itself after the fault, as a server may do."""
+    """After an illegal memory access of a kernel, the trace contains the call and the recording contains its inputs,
+    even if the process kills itself, as a server may do."""
     crash = CALL + """
 import os, signal
 if driver.library.cuCtxSynchronize() == 700:  # CUDA_ERROR_ILLEGAL_ADDRESS

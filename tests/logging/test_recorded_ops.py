@@ -59,8 +59,8 @@ SUITES: Dict[str, Suite] = {
     "frameworks/written.cc": Suite("test_written_modules", "written"),
 }  # fmt: skip
 QUICK = ("arguments/arguments.cc", "bindings/bindings.cc", "callbacks/callbacks.cc", "tensors/tensors.cc", "tvm_ffi/ops.cc")
-# The ops of these files make and copy tensors and streams of the simulator; test_cuda.py and test_on_cpu.py replay
-# calls with CUDA tensors.
+# The ops of these files, which make and copy tensors and streams of the simulator, are not recorded here: test_cuda.py
+# and test_on_cpu.py replay calls with CUDA tensors.
 OF_DEVICES = {"frameworks/device.cc", "frameworks/kept_on_device.cc"}
 
 

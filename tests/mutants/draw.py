@@ -64,8 +64,8 @@ class Mutant:
 
 
 def expressions(text: str) -> Iterator[Tuple[int, str, bool, bool]]:
-    """Yields the conditions, returned values and initial values of C++ code as (offset, text, whether it is constant,
-    whether it is a condition)."""
+    """Yields (offset, text, is_constant, is_condition) of each condition, returned value and initial value in C++
+    code."""
     starts = re.compile(
         r"^(?!\s*(?://|#|static_assert|using |template)).*?"
         r"(?:\b(?:if|while)(?P<constexpr> constexpr)? (?P<paren>\()|\breturn (?P<value>)"
@@ -164,8 +164,8 @@ def draw(mutants: List[Mutant], folders: List[str], count: int, seed: int) -> Li
 
 
 def find(mutant: Mutant, mutants: List[Mutant]) -> Optional[Mutant]:
-    """Returns the mutant of this tree that equals a mutant of another tree, in which files may have other paths and
-    lines; None if there is none."""
+    """Returns the mutant in `mutants`, the mutants of this tree, that makes the same change as `mutant` of another
+    tree. The path and the line of the file may differ. Returns None if no mutant matches."""
     alike = [
         m
         for m in mutants

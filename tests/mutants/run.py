@@ -260,7 +260,8 @@ class Run:
             try:
                 file.write_text(changed(text, mutant))
                 if not mutant.is_python and tree.build([target], time_left).returncode != 0:
-                    # A static_assert fails, or the mutant selects another branch of an if constexpr.
+                    # The build fails if the mutant violates a static_assert, or selects another branch of an if
+                    # constexpr.
                     return "killed", "the compiler"
                 if ending := tree.fails(target, took):
                     return "killed", ending

@@ -155,8 +155,8 @@ class Tree:
             self._files_of[target] = set().union(*(objects.get(name, set()) for name in inputs))
 
     def programs_of(self, file: str) -> List[str]:
-        """Returns the programs that are compiled from the file, starting with programs that have a test of the file's
-        name."""
+        """Returns the programs that are compiled from the file, starting with programs that contain a test file of the
+        same name."""
         stem = pathlib.Path(file).stem
         folder = pathlib.Path(file).parent.name.replace(
             "impl", pathlib.Path(file).parent.parent.name
