@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The fence `{cmake-file} KernkitLibrary.cmake`: the public functions of a file of sdk/cmake/ with their comments."""
+"""Expands the fence `{cmake-file} KernkitLibrary.cmake` into the public functions of this file of sdk/cmake/ with
+their comments."""
 
 import re
 from typing import Any, Dict

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Markdown for the plain text of a comment, of a docstring or of a help text."""
+"""Converts the plain text of a comment, of a docstring or of a help text to Markdown."""
 
 import re
 from typing import List

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The declarations of a header in the header's order, with their namespaces, and their entries in "On this page".
+"""Sorts the declarations on a header's page by their order in the header, shows their namespaces, and sets their
+entries in "On this page".
 
 Breathe shows a header's declarations by kind, and classes without their namespace. Entries of members are left out: they
 would make "On this page" ten times as long, and the build slower by half.

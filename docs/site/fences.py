@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Blocks of a page that are written at the build: a fence `{name} argument` without content becomes Markdown."""
+"""Replaces fences `{name} argument` without content by generated Markdown when the site is built."""
 
 import re
 from typing import Callable, List

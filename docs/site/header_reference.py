@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The fence `{header} kernkit/tensor.h`: the introduction of a header and its public names with their comments."""
+"""Expands the fence `{header} kernkit/tensor.h` into the introduction of the header and its public names with their
+comments."""
 
 import re
 from typing import Any, Dict

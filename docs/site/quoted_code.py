@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Code blocks that are cut from files: the file is the caption, and a block that differs from its file is a warning."""
+"""Sets the file as the caption of each code block that is cut from a file, and warns if the block differs from the
+file."""
 
 import re
 from typing import Any, Dict, List

@@ -13,7 +13,7 @@ _CLASSES = ("class", "union", "enum")
 
 
 class RankedCPPDomain(CPPDomain):
-    """Sphinx's domain for C++ with priorities of the results of a search."""
+    """Sphinx's domain for C++, which also sets the search priority of each symbol."""
 
     def get_objects(self) -> Iterator[Entry]:
         entries = [entry for entry in super().get_objects() if not entry[2].endswith("Param")]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Links from C++ names that Sphinx does not find in their scope, such as names of a using-declaration.
+"""Links C++ names that Sphinx does not find in their scope, such as names of a using-declaration.
 
 A name with exactly one documented symbol, in any namespace, leads to that symbol.
 """

@@ -223,7 +223,8 @@ def dlpack_candidates(answers: dict) -> list:
 
 
 def copy_dlpack(answers: dict) -> None:
-    """Copies dlpack.h into the library, or ends the run with one sentence."""
+    """Copies dlpack.h into the library. Exits with an error message if no dlpack.h of version 1.0 or newer is
+    found."""
     from_environment = os.environ.get("DLPACK_INCLUDE_DIR")
     if from_environment and not has_dlpack(from_environment):
         sys.exit(

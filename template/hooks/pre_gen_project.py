@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks the answers to the template's questions before anything is copied. A wrong answer ends the run with a message
-of one sentence.
+"""Checks the answers to the template's questions before anything is copied. Exits with an error message of one
+sentence if an answer is wrong.
 
 Jinja renders this file before Python runs it as a hook. Jinja replaces one expression, in main(), by a string literal
 that contains the answers as JSON, so that no answer becomes code. In kernkit's Python package this file is the module

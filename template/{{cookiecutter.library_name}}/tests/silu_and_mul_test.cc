@@ -97,7 +97,8 @@ TEST_F(SiluAndMul, SpecialValues) {
   check_special_values<double>();
 }
 
-// float16's largest number is 65504: only the last rounding turns a larger result into infinity.
+// Tests that only the last rounding turns a result above float16's largest number, 65504, into
+// infinity.
 TEST_F(SiluAndMul, ArithmeticIsWiderThanFloat16) {
   EXPECT_EQ(value_of<kernkit::float16>(60000, 2), std::numeric_limits<double>::infinity());
   EXPECT_NEAR(value_of<kernkit::float16>(-12, 60000), -12 / (1 + std::exp(12.0)) * 60000, 0.004);
@@ -150,7 +151,7 @@ TEST_F(SiluAndMulLarge, Columns) {
   check(2, d, {0, d - 1, d, 2 * d - 1});
 }
 
-// More tiles than a grid has blocks: the first blocks run again.
+// Tests more tiles than a grid can have blocks: some blocks compute a second tile.
 TEST_F(SiluAndMulLarge, Tiles) {
   const int64_t n = (int64_t{1} << 31) + 1;
   check(n, 1, {0, 1, n - 3, n - 2, n - 1});
