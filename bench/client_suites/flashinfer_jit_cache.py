@@ -4,8 +4,6 @@
 FLASHINFER_DISABLE_JIT=1, a test that requires a further module is skipped."""
 
 import importlib.metadata
-import os
-import pathlib
 
 __version__ = importlib.metadata.version("flashinfer-python")
 
@@ -13,7 +11,7 @@ __version__ = importlib.metadata.version("flashinfer-python")
 def get_jit_cache_dir():
     """Returns the folder in which FlashInfer keeps the modules that it compiles for the devices of this process."""
     from flashinfer.compilation_context import CompilationContext
+    from flashinfer.jit.env import FLASHINFER_CACHE_DIR  # set before flashinfer.jit.env calls this function
 
     architecture = "_".join(f"{major}{minor}" for major, minor in sorted(CompilationContext().TARGET_CUDA_ARCHS))
-    base = pathlib.Path(os.environ.get("FLASHINFER_WORKSPACE_BASE") or pathlib.Path.home())
-    return str(base / ".cache/flashinfer" / __version__ / architecture / "cached_ops")
+    return str(FLASHINFER_CACHE_DIR / __version__ / architecture / "cached_ops")
