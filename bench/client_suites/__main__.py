@@ -38,7 +38,8 @@ from rows import processor  # noqa: E402
 
 # For each client, the package whose version is recorded.
 DISTRIBUTIONS = {"numba": "numba-cuda", "cupy": "cupy-cuda13x", "triton": "triton", "cuda.core": "cuda-core",
-                 "flashinfer": "flashinfer-python"}  # fmt: skip
+                 "flashinfer": "flashinfer-python", "pytorch": "torch", "liger_kernel": "liger-kernel",
+                 "causal_conv1d": "causal-conv1d"}  # fmt: skip
 # The last option discards `addopts` in the settings of the package, which could select other tests.
 PYTEST = ["-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", "-p", "no:warnings", "--no-header", "-o", "addopts="]
 
@@ -222,8 +223,11 @@ def main():
                 record_result(name, Ending(NOT_REACHED, left_out(options, name)), 0)
         names = [name for name in names if name not in results]
         together = run_together(options, names) if len(names) > 1 else {}
+        for name, (ending, seconds) in together.items():
+            record_result(name, ending, seconds)
         for name in names:
-            record_result(name, *(together[name] if name in together else run_test(options, name)))
+            if name not in together:
+                record_result(name, *run_test(options, name))
 
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         list(pool.map(run_group, groups([name for name in drawn if name not in results], options.together)))

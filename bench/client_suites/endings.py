@@ -15,10 +15,11 @@ NOT_REACHED = "not reached"
 
 _COUNT = re.compile(r"\b(\d+) (passed|failed|skipped|xfailed|xpassed|errors?)\b")
 # The first pattern finds the simulator's report, which names the unsupported function or instruction; the second finds
-# the error of the call. NVML is a part of NVIDIA's driver.
+# the error of the call. NVML is a part of NVIDIA's driver. The third finds an operator that PyTorch's CPU build lacks.
 _UNSUPPORTED = (
     re.compile(r"kernkit: .*(?:not supported|unsupported)"),
     re.compile(r"CUDA_ERROR_NOT_SUPPORTED|cudaErrorNotSupported|\"nvml\" is an NVIDIA driver library"),
+    re.compile(r"NotImplementedError: Could not run 'aten::\w+' with arguments from the 'CPU' backend"),
 )
 _MACHINE_CODE = re.compile(r"machine code|cubin|nvdisasm|cuobjdump|\bSASS\b|\bsass\b")
 _CLOSED_LIBRARY = re.compile(r"^E .*((?:CURAND|CUBLAS|CUSOLVER|CUSPARSE|CuFFT|cuTENSOR|NCCL)\w*Error: .*)", re.MULTILINE)
@@ -33,8 +34,9 @@ class Ending(NamedTuple):
 
 
 def _reason(text: str) -> str:
-    """Returns the last line of pytest's output that describes an exception, without pytest's prefix; "" if there is
-    none."""
+    """Returns the last line of pytest's output that describes an exception, without pytest's prefix and without the advice
+    that PyTorch's test cases append; "" if there is none."""
+    text = text.partition("To execute this test, run the following from the base repo dir:")[0]
     lines = [line[1:].strip() for line in text.splitlines() if line.startswith("E ")]
     return next((line for line in reversed(lines) if line), "")[:200]
 

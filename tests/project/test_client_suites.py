@@ -18,6 +18,7 @@ def test_is_expected_to_fail(): assert False
 def test_has_a_wrong_value(): assert 1 == 2
 def test_crashes(): os.abort()
 def test_calls_what_is_missing(): raise RuntimeError("CUDA_ERROR_NOT_SUPPORTED")
+def test_calls_what_the_cpu_lacks(): raise NotImplementedError("Could not run 'aten::a_b' with arguments from the 'CPU' backend.")
 def test_requires_the_driver(): raise RuntimeError('"nvml" is an NVIDIA driver library')
 def test_inspects_machine_code(): raise RuntimeError("nvdisasm is missing")
 def test_does_not_end(): time.sleep(600)
@@ -29,7 +30,7 @@ globals()["Test[of]a::class"] = TestOfAClass
 """
 ENDINGS = {
     "test_passes": "passed", "test_is_skipped": "skipped", "test_is_expected_to_fail": "passed", "test_has_a_wrong_value": "failed",
-    "test_crashes": "crashed", "test_requires_the_driver": "unsupported", "test_calls_what_is_missing": "unsupported", "test_inspects_machine_code": "machine code",
+    "test_crashes": "crashed", "test_calls_what_the_cpu_lacks": "unsupported", "test_requires_the_driver": "unsupported", "test_calls_what_is_missing": "unsupported", "test_inspects_machine_code": "machine code",
     "test_does_not_end": "timed out", "TestOfAClass::test_passes[a/b::c]": "passed",
     "Test[of]a::class::test_passes[a/b::c]": "passed",
 }  # fmt: skip
@@ -66,7 +67,7 @@ def test_each_ending_is_counted(run_suite, together):
     printed, record = run_suite("numba_tests", "--together", together)
     expected = {f"test_one.py::{name}": ending for name, ending in ENDINGS.items()} | {"deeper/test_two.py::test_passes": "passed"}
     assert {name: row["ending"] for name, row in record["results"].items()} == expected
-    assert "| numba 1.0 | 5 | 1 | 1 | 2 | 1 | 1 | 1 |\n" in printed and "Passed: 5 of 10 tests" in printed
+    assert "| numba 1.0 | 5 | 1 | 1 | 3 | 1 | 1 | 1 |\n" in printed and "Passed: 5 of 11 tests" in printed
     assert "- failed, 1: assert 1 == 2\n  test_one.py::test_has_a_wrong_value" in printed
     assert record["context"]["collected"] == len(expected) and record["context"]["version"] == "1.0"
 
@@ -109,6 +110,14 @@ def test_a_second_run_adds_a_file_with_other_settings(run_suite, tmp_path):
     assert "Passed: 4 of 4 tests" in printed and "- not reached, 1: time\n  test_one.py::test_crashes" in printed
 
 
+def test_the_reason_precedes_the_advice_of_pytorch(root, monkeypatch):
+    monkeypatch.syspath_prepend(str(root / "bench/client_suites"))
+    from endings import Ending, classify
+
+    printed = "E   AssertionError: 1 != 2\nE\nE   To execute this test, run the following from the base repo dir:\nE       python test_a.py\n1 failed in 1s"
+    assert classify(1, printed, "") == Ending("failed", "AssertionError: 1 != 2")
+
+
 def test_files_have_rows(root, monkeypatch):
     monkeypatch.syspath_prepend(str(root / "bench/client_suites"))
     from endings import Ending, file_rows
@@ -140,6 +149,18 @@ def test_the_page_has_the_counts_of_the_record(root, monkeypatch, client):
     assert endings.row(record["context"], endings.read_record(record)) in page
     assert len(record["results"]) == 500 and record["context"]["limit_s"] == 60
     assert f"{record['context']['collected']:,}" in page
+
+
+@pytest.mark.parametrize("client, tests", [("pytorch", 177), ("liger_kernel", 60), ("causal_conv1d", 100)])
+def test_the_page_on_pytorch_has_the_counts_of_the_record(root, monkeypatch, client, tests):
+    monkeypatch.syspath_prepend(str(root / "bench/client_suites"))
+    import endings
+
+    record = json.loads((root / f"bench/results/client_suites/{client}.json").read_text())
+    page = (root / "docs/pytorch-without-a-gpu.md").read_text()
+    assert endings.row(record["context"], endings.read_record(record)) in page
+    assert len(record["results"]) == tests
+    assert f"{record['context']['collected']:,} tests" in page and f"{record['context']['limit_s']:g} s" in page
 
 
 def test_the_page_has_the_files_of_the_record(root, monkeypatch):
