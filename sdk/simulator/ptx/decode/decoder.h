@@ -19,7 +19,8 @@ namespace kernkit::simulator::ptx {
 class Addresses {
  public:
   virtual ~Addresses() = default;
-  /// Stores the address of a variable. Returns false for an unknown name.
+  /// Finds a variable by its name and stores its address. Returns false if the module has no such
+  /// variable.
   virtual bool find(const std::string& name, uint64_t* address) const = 0;
 };
 
@@ -94,7 +95,8 @@ class Decoder {
   /// Returns the type of a register operand; kNone for other operands.
   Type type_of_register(const Operand& operand);
   /// Returns the offset of a local variable or parameter [bytes]. If the offset is relative to the
-  /// function's frame, sets `operation.address` to the register with the frame.
+  /// function's frame, sets `operation.address` to the register that contains the start of the
+  /// frame.
   uint64_t local_address(const Operand& operand);
   void branch(size_t label);
   void branch_by_table();

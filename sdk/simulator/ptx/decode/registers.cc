@@ -28,8 +28,8 @@ std::vector<Life> lives_of(Kernel& kernel, size_t registers) {
     const bool issues = kernel.origins[at].has_effect(Effect::kIssuesProducts);
     kernel.each_register(&kernel.code[at], [&](const uint32_t* item) {
       if (*item == kNone) return;
-      // A sum that no earlier operation names is live from the start, so that its memory has no
-      // value of another register.
+      // A register of a wgmma.mma_async that no earlier operation uses, such as an uninitialised
+      // sum, is live from the start: its memory then never contains a value of another register.
       if (issues && lives[*item].first == kNone) lives[*item].add(0);
       lives[*item].add(at);
       if (issues) of_products.push_back(*item);

@@ -38,25 +38,25 @@ enum class Definedness : uint8_t {
   kMoved,    // Undefined bits move with the data, see Instruction::moved.
   kSelect,   // The result has the undefined bits of the selected source.
   kCompare,  // The result is undefined if undefined source bits can change the result.
-  kNarrows,  // src0: an undefined bit makes the upper half undefined; src1: the lower half.
+  kNarrows,  // The upper half is undefined if any bit of src0 is, the lower half if any of src1 is.
   kWidens,   // An undefined bit in half of the source makes the same half of the result undefined.
   kShuffle,  // The result has the undefined bits of the source in the lane that the shuffle reads.
   kBallot,   // An undefined predicate of a lane makes that lane's bit of the result undefined.
   kVote,     // The result is undefined unless a lane with a defined predicate determines it.
   kWarp,     // An undefined bit in any lane makes every bit of the result undefined.
-  kSums,     // The rule of kProduct for wgmma, whose A and B are in memory.
+  kSums,     // The rule of kProduct for wgmma.mma_async, which reads B, and usually A, from memory.
   kProduct,  // An element of D is undefined if its row of A, column of B or element of C is.
   kNone,     // The results are always defined.
   // Rules for accesses to memory.
   kLoad,
   kStore,
   kAtomic,
-  kExchange,  // The new value of the atomic does not depend on the old value.
+  kExchange,  // The instruction is an atomic whose new value does not depend on the old value.
   kMatrix,    // The instruction is ldmatrix or stmatrix.
   kFragment,  // The instruction is wmma.load or wmma.store.
   kArrive,    // The instruction is cp.async.mbarrier.arrive.
   kCopy,      // The instruction is cp.async.
-  // Rules for other effects on memory.
+  // Rules for the groups of cp.async: cp.async.commit_group, wait_group and wait_all.
   kCommit,
   kWait,
   kWaitAll,
@@ -95,8 +95,8 @@ enum class Effect : uint8_t {
 
 /// The spaces of a fence.proxy.async, as a mask.
 enum ProxySpaces : uint8_t { kFencesGlobal = 1, kFencesShared = 2 };
-/// The effects of a fence on tensor maps in global memory, as a mask; the mode of the fence. 0 for
-/// fences of other proxies.
+/// Operation::mode of a fence of the tensormap proxy: the effects of the fence on tensor maps in
+/// global memory, as a mask. The mode of other fences with Effect::kFence is 0.
 enum MapFences : uint8_t {
   kReleasesMaps = 1,  // fence.proxy.tensormap::generic.release
   kAcquiresMap = 2,   // fence.proxy.tensormap::generic.acquire of the map whose address is src0
@@ -111,8 +111,8 @@ inline constexpr uint8_t kReductionBits = 15;
 inline constexpr uint8_t kOnlyReads = 1;
 
 /// The list in ptx/simd/ that contains the loops for the forms of a row. Each list is compiled
-/// twice: for every processor, and for processors with AVX2. A form whose loop is not in the list
-/// runs only the code for every processor.
+/// twice: for every processor, and for processors with AVX2. If the loop of a form is not in the
+/// list, all processors run the same code.
 enum class Simd : uint8_t { kNone, kIntegers, kReals, kWarps, kMatrices };
 
 /// Bits of Instruction::moved, which selects the sources whose undefined bits Definedness::kMoved

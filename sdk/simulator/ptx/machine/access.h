@@ -30,8 +30,9 @@ unsigned char* find_pointer(Warp& warp, int lane, const Operation& operation, ui
 /// be in one allocation, and the address must be a multiple of `alignment`, a power of two [bytes].
 unsigned char* find_bytes(Warp& warp, int lane, const Operation& operation, uint64_t address,
                           uint64_t bytes, uint32_t alignment, Touch touch);
-/// Sets the operation's cached range to the allocation that contains a global address, or to the
-/// variable from which the address is derived; to an empty range without either.
+/// Sets the operation's cached range for an access to a global address: to the variable of global
+/// memory from which the address is derived or, for an address that is derived from no variable, to
+/// the allocation that contains the address. The range is empty if there is no such memory.
 void renew_range(Warp& warp, const Operation& operation, uint64_t address);
 
 }  // namespace kernkit::simulator::ptx

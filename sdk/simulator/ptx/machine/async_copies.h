@@ -15,8 +15,8 @@ class AsyncCopies {
  public:
   static constexpr uint32_t kMostBytes = 16;
 
-  /// Adds a copy of `bytes` bytes: the first `some` bytes come from `from`, the following bytes are
-  /// zero.
+  /// Adds a copy of `bytes` bytes to the lane's open group. The first `some` bytes come from
+  /// `from`, the following bytes are zero.
   void add(int lane, unsigned char* to, const unsigned char* from, uint32_t bytes, uint32_t some) {
     Copy copy{
         to, groups_[lane], added_[lane]++, static_cast<uint8_t>(lane), static_cast<uint8_t>(bytes),
@@ -34,9 +34,9 @@ class AsyncCopies {
       return (lanes >> copy.lane & 1) != 0 && copy.group + pending < groups_[copy.lane];
     });
   }
-  /// Returns the number of copies that a lane has added.
+  /// Returns how many copies add() has added for a lane.
   uint32_t added(int lane) const { return added_[lane]; }
-  /// Completes the first `count` copies that a lane has added.
+  /// Completes the first `count` copies that add() has added for a lane.
   void complete_first(int lane, uint32_t count) {
     complete([&](const Copy& copy) { return copy.lane == lane && copy.number < count; });
   }
@@ -60,7 +60,7 @@ class AsyncCopies {
   }
   std::vector<Copy> copies_;
   uint32_t groups_[32] = {};  // number of each lane's open group
-  uint32_t added_[32] = {};   // number of copies that each lane has added
+  uint32_t added_[32] = {};   // number of calls of add() for each lane
 };
 
 }  // namespace kernkit::simulator::ptx

@@ -172,8 +172,8 @@ void Block::complete_asynchronous() {
   retry_waits();
 }
 
-// Called after each turn of a warp. With kMixed, completes the oldest work early in a random
-// quarter of the calls.
+// Called after each turn of a warp. With kEarly, completes all asynchronous work; with kMixed, the
+// oldest asynchronous work in a random quarter of the calls.
 void Block::complete_at_random() {
   if (asynchronous.empty()) return;
   switch (completion_) {
@@ -186,7 +186,8 @@ void Block::complete_at_random() {
 }
 
 // Called when every thread waits. Returns whether a thread may continue: asynchronous work remains,
-// which the caller then completes, or a wait with a time limit ended without its phase.
+// which the caller then completes, or a wait for an mbarrier reached its time limit before the
+// phase completed.
 bool Block::continue_after_stall() {
   if (!asynchronous.empty()) return true;
   bool any = false;

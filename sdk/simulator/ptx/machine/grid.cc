@@ -84,7 +84,7 @@ class GridRun {
     std::vector<std::thread> threads;
     for (unsigned i = 1; i < processors; ++i) {
       threads.emplace_back([this] {
-        const RaceIgnored bookkeeping;  // race detectors also ignore the launching thread
+        const RaceIgnored bookkeeping;  // the launching thread has a RaceIgnored too
         run_blocks();
       });
     }

@@ -16,9 +16,9 @@ namespace {
 
 constexpr uint32_t kObjectBytes = 8;
 
-// Bits of Operation::mode of arrive and arrive_drop.
+// Bits of Operation::mode of mbarrier.arrive and mbarrier.arrive_drop.
 constexpr uint8_t kExpects = 1, kDrops = 2, kCompletesNoPhase = 4;
-// Operation::mode of a wait for a parity.
+// Operation::mode of an mbarrier.test_wait or mbarrier.try_wait with .parity.
 constexpr uint8_t kOfParity = 1;
 
 // Calls visit(lane, mbarriers, offset) for each active lane: the mbarriers of the block whose
@@ -88,8 +88,8 @@ void complete_bytes(Warp& warp, const Operation& operation) {
   });
 }
 
-// Executes arrive and arrive_drop. The result is the state before the arrival, which contains the
-// number of the phase.
+// Executes mbarrier.arrive and mbarrier.arrive_drop. The result is the state before the arrival,
+// which contains the number of the phase.
 void arrive(Warp& warp, const Operation& operation) {
   each_object(warp, operation, Touch::kUpdates, [&](int lane, Mbarriers& all, uint32_t at) {
     const uint32_t operand = word(warp, operation.src1, lane);
@@ -122,16 +122,16 @@ void arrive_after_copies(Warp& warp, const Operation& operation) {
   });
 }
 
-// Records that a warp has waited for the phase before the current phase. The object of a wait is
-// always in the block's own shared memory.
+// Records that a warp has waited for the phase before the current phase. The mbarrier of
+// mbarrier.test_wait and mbarrier.try_wait is always in the block's own shared memory.
 void note_wait(Warp& warp, const Operation& operation, Mbarriers& all, uint32_t at) {
   Block& block = *warp.block;
   all.note_wait(at, warp.number);
   if (block.hooks != nullptr) block.hooks->waited(warp, operation, {block, at, all.phases(at)});
 }
 
-// Executes test_wait and try_wait. PTX ISA: the state or the parity must belong to the current
-// phase or to the preceding phase.
+// Executes mbarrier.test_wait and mbarrier.try_wait. PTX ISA: the state or the parity must belong
+// to the current phase or to the preceding phase.
 void test(Warp& warp, const Operation& operation) {
   uint32_t complete = 0;
   each_object(warp, operation, Touch::kLoads, [&](int lane, Mbarriers& all, uint32_t at) {
