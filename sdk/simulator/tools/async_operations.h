@@ -26,8 +26,8 @@ struct CompletionKey {
   static uint64_t of_products(uint64_t block, unsigned warp) {
     return make(kProducts, block, warp / kWarpsOfGroup);
   }
-  /// Returns the key of a thread's bulk groups; with `reads`, the key of the reads of their
-  /// sources.
+  /// Returns the key of a thread's bulk groups. With `reads`, a group counts as complete once its
+  /// copies have read their sources, otherwise once its copies are complete.
   static uint64_t of_groups(uint64_t block, unsigned thread, bool reads) {
     return make(reads ? kReadGroups : kGroups, block, thread);
   }
@@ -46,11 +46,11 @@ class AsyncOperations {
  public:
   /// The bulk groups of a thread.
   struct Groups {
-    uint32_t closed = 0, read = 0;  // numbers of closed groups, and of groups with read sources
+    uint32_t closed = 0, read = 0;  // number of closed groups; of groups that read their sources
     uint32_t issued = 0;            // group of the last copy; 0 without a copy
     uint32_t operation = 0;         // number of the operation that issued the copy
   };
-  /// The part of a copy in the shared memory of one block.
+  /// The part of a copy that writes to the shared memory of the block `to`.
   struct Part {
     const Block* to;
     uint32_t completion;  // index into LaunchOrder::completions
@@ -67,7 +67,8 @@ class AsyncOperations {
   uint32_t& product_groups(unsigned warp) { return product_groups_[warp]; }
 
   void add(uint64_t copy, const Part& part) { pending_[copy].push_back(part); }
-  /// Calls visit(completion) for the part of a copy in a block's shared memory.
+  /// Calls visit(completion) for the part of a copy that writes to the shared memory of the block
+  /// `to`.
   template <class Visit>
   void land(uint64_t copy, const Block& to, const Visit& visit) {
     const auto parts = pending_.find(copy);

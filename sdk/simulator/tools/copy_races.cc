@@ -84,7 +84,7 @@ void CallRaces::keep() {
 }
 
 void CallRaces::forget() {
-  forget_order();  // the hooks remain: captured work may run under a later checker
+  forget_order();  // keeps the hooks: captured work may run after a later keep()
   GlobalCells::of_process().forget();
 }
 
@@ -110,7 +110,7 @@ void CallRaces::touch(CallAccess access, const void* at, size_t bytes) {
 }
 
 // Compares an access of a call with the earlier accesses of a cell. A copy counts as a store of all
-// of its bytes, even of bytes that it does not change.
+// of its bytes, even of bytes whose value does not change.
 void CallRaces::touch(RaceCell* cell, uint32_t access_id, uint64_t address) {
   const bool loads = cells_.instruction(access_id).operation == kCallLoads;
   for (const uint32_t before : {cell->written, cell->also_written}) {

@@ -131,7 +131,7 @@ class Following {
     });
   }
 
-  // A result bit is undefined if its value depends on an undefined bit.
+  // lop3: a result bit is undefined if its value depends on an undefined bit.
   void look_up(uint64_t* all) {
     Source sources[3];
     const uint32_t registers[] = {operation_.src0, operation_.src1, operation_.src2};
@@ -356,7 +356,8 @@ class Following {
     return operation_.mode == 1 ? yes != 0 : operation_.mode == 2 ? no != 0 : yes != 0 && no != 0;
   }
 
-  // An element of the result depends on its row of A, its column of B and its element of C.
+  // mma and wmma.mma: an element of D depends on its row of A, its column of B and its element of
+  // C.
   void multiply() {
     const Product p = Product::unpack(operation_.offset);
     const std::vector<uint32_t>& all = warp_.block->launch.kernel.lists[operation_.more];

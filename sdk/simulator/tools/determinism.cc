@@ -122,7 +122,7 @@ class LaunchOutputs::Watch : public LaunchHooks {
   std::string kernel_;
   std::shared_ptr<const InstrumentedKernel> instrumented_;
   size_t first_text_;         // index of the first operation's text in LaunchOutputs::texts_
-  std::vector<bool> orders_;  // whether results depend on the order of each operation
+  std::vector<bool> orders_;  // depends_on_order() of each operation
 };
 
 class LaunchOutputs::Watch::OfBlock : public BlockHooks {
@@ -218,7 +218,7 @@ void LaunchOutputs::end(const std::string& kernel) {
   if (file_ == nullptr) {
     file_ = std::fopen((path_ + ".launches").c_str(), "w");
     if (file_ == nullptr) return;
-    std::setvbuf(file_, nullptr, _IOLBF, 1 << 16);  // the process may be killed later
+    std::setvbuf(file_, nullptr, _IOLBF, 1 << 16);  // a killed process leaves complete lines
   }
   std::fprintf(file_, "%llu %llu %016llx %s\n", static_cast<unsigned long long>(now_.call),
                static_cast<unsigned long long>(now_.run),

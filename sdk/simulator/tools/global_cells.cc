@@ -58,7 +58,7 @@ void GlobalCells::forget_accesses() {
 }
 
 uint32_t GlobalCells::add(const AccessRecord& instruction) {
-  if (instructions_.size() == kMostInstructions) forget_accesses();  // a launch exceeded the limit
+  if (instructions_.size() == kMostInstructions) forget_accesses();  // of the current launch too
   instructions_.push_back(instruction);
   return static_cast<uint32_t>(instructions_.size() - 1);
 }

@@ -184,7 +184,7 @@ class KernelRaces::OfBlock : public BlockHooks {
     if (of_lanes_) order_.tick(warp.number);
     if (!copy.in_group && !copy.is_generic) check_init(warp, operation, copy);
     if (copy.map != 0) check_map(warp, operation, copy);
-    uint32_t of_reads = 0, of_writes = 0;  // completions of reads and writes of a copy in a group
+    uint32_t of_reads = 0, of_writes = 0;  // bulk group: completions of the copy's reads and writes
     if (copy.in_group) {
       const unsigned thread = warp.number * 32 + static_cast<unsigned>(copy.lane);
       AsyncOperations::Groups& groups = async_.groups(thread);
@@ -272,8 +272,8 @@ class KernelRaces::OfBlock : public BlockHooks {
     uint32_t id;
     bool is_fenced;
   };
-  // A fence.proxy.tensormap that acquires a tensor map: its time, and the clock of the accesses
-  // that releases before the fence order.
+  // A fence.proxy.tensormap with .acquire for a tensor map: its time, and the clock of the accesses
+  // before the releases of tensor maps that happened before the fence.
   struct MapFence {
     unsigned warp;
     uint32_t time;
@@ -363,7 +363,8 @@ class KernelRaces::OfBlock : public BlockHooks {
             ThreadScope::kNone,
             AccessRecord::kAsync};
   }
-  // Adds a record for an access to shared or global memory. Returns the access of `lane`.
+  // Adds a record of an access to the shared memory of the block memory_, or to global memory.
+  // Returns the access by `lane`; the caller sets its address.
   Now begin_async(bool is_shared, const AccessRecord& record, unsigned lane) {
     uint32_t index;
     if (is_shared) {
@@ -381,8 +382,8 @@ class KernelRaces::OfBlock : public BlockHooks {
     }
     return index;
   }
-  // Compares an access of an asynchronous operation. Adjacent bytes are compared in pieces, since
-  // cells are adjacent within a page only.
+  // Compares an access to `bytes` bytes from `at` on with the earlier accesses, in pieces of at
+  // most 256 bytes: the cells of global memory are adjacent within a page only.
   template <bool kShared>
   void check_bytes(Now* now, uint64_t at, uint32_t bytes) {
     constexpr uint64_t kPiece = 256;
@@ -421,10 +422,10 @@ class KernelRaces::OfBlock : public BlockHooks {
     if (operation.mode == kOnlyReads) return;
     order_.complete(warp.number, CompletionKey::of_groups(number_, thread, false), complete);
   }
-  // Records that a warp issues a product, and checks its reads of shared memory: the 16 rows of A
-  // of the warp, and all of B.
+  // Records that a warp issues a wgmma.mma_async, and checks the warp's reads of shared memory: its
+  // 16 rows of A, unless A is in registers, and all of B.
   void issue_product(Warp& warp, const Operation& operation) {
-    if (warp.mask != Warp::kAll) return;  // the operation is a fault
+    if (warp.mask != Warp::kAll) return;  // the operation reports a fault
     if (of_lanes_) order_.tick(warp.number);
     OfWarp& state = warps_[warp.number];
     const uint32_t group = async_.product_groups(warp.number) + 1;
@@ -497,7 +498,7 @@ class KernelRaces::OfBlock : public BlockHooks {
                 location_text(block_, thread_of(warp, 0)) + "Access to a register" + line +
                     " of wgmma.mma_async" + earlier + ", with no wgmma.wait_group between");
   }
-  // Records the initialisation of an mbarrier, or the end of a phase by an arrival.
+  // Records the initialisation of an mbarrier, or the end of a phase that an arrival completed.
   void note_mbarrier(const Warp& warp, const Operation& operation, const Traits& traits,
                      uint32_t at) {
     if (traits.access != AccessKind::kStore) return memory_->note_phase(at);
@@ -517,7 +518,8 @@ class KernelRaces::OfBlock : public BlockHooks {
     phase.phases = phases;
     phase.released = order_.released_at(location_in(*this, at));
   }
-  // A fence applies to all initialisations of the block's mbarriers that happened before the fence.
+  // Records a fence.mbarrier_init, or a fence.proxy.async for shared memory, which applies to all
+  // initialisations of the block's mbarriers that happened before the fence.
   void fence_inits(const Warp& warp) {
     order_.fence_inits(warp.number);
     for (auto& [at, init] : inits_) {
@@ -555,8 +557,9 @@ class KernelRaces::OfBlock : public BlockHooks {
                 start_text(now, id) + all_.cells_.race_text(before, init.id, now, bytes) +
                     text_of(RaceReason::kBarrier));
   }
-  // Checks that the initialisation of a copy's mbarrier happens before the copy, with a fence
-  // between, since the async proxy counts the bytes of the copy at the mbarrier.
+  // Checks that the initialisation of a bulk copy's mbarrier happens before the copy, and that a
+  // fence.mbarrier_init or fence.proxy.async is between the two, since the async proxy counts the
+  // bytes of the copy at the mbarrier.
   void check_init(const Warp& warp, const Operation& operation, const IssuedCopy& copy) {
     const auto found = inits_.find(copy.mbarrier);
     if (found == inits_.end()) return;
@@ -571,8 +574,9 @@ class KernelRaces::OfBlock : public BlockHooks {
                 start_text(now, id) + all_.cells_.race_text(init.record, init.id, now, bytes) +
                     ", with no fence.mbarrier_init or fence.proxy.async between");
   }
-  // Fences of the tensormap proxy (PTX ISA, "membar, fence" and "tensormap.cp_fenceproxy"): the
-  // writes to a tensor map must be released, and the copy must follow an acquire fence for the map.
+  // Records a fence of the tensormap proxy (PTX ISA, "membar, fence" and
+  // "tensormap.cp_fenceproxy"): before a bulk copy reads a tensor map, writes to the map must be
+  // released, and an acquire fence for the map must follow in the block of the bulk copy.
   void fence_maps(Warp& warp, const Operation& operation, const Traits& traits) {
     if (operation.mode == kCopiesMap) write_map(warp, operation);
     if (operation.mode != kAcquiresMap) order_.release_maps(warp.number);
@@ -586,7 +590,7 @@ class KernelRaces::OfBlock : public BlockHooks {
       fences.push_back(fence);
     });
   }
-  // tensormap.cp_fenceproxy stores the map at the address of lane 0.
+  // Checks the store by tensormap.cp_fenceproxy to the tensor map at the address of lane 0.
   void write_map(Warp& warp, const Operation& operation) {
     const uint64_t at = warp.lanes<uint64_t>(operation.src0)[0];
     if (warp.mask != Warp::kAll || !is_valid(Space::kGlobal, at, kTensorMapBytes)) return;
@@ -601,7 +605,9 @@ class KernelRaces::OfBlock : public BlockHooks {
     ordered_ = 0;
     check_bytes<false>(&now, at, kTensorMapBytes);
   }
-  // A copy reads a tensor map in global memory by the tensormap proxy.
+  // Checks that a bulk copy may read its tensor map in global memory: the launch's writes to the
+  // map must be released, and an acquire fence for the map must follow. Without such writes, an
+  // acquire fence must precede the copy.
   void check_map(const Warp& warp, const Operation& operation, const IssuedCopy& copy) {
     if (!is_valid(Space::kGlobal, copy.map, kTensorMapBytes) || is_constant(copy.map)) return;
     std::vector<const MapFence*> fences;  // fences that happened before the copy
@@ -672,8 +678,8 @@ class KernelRaces::OfBlock : public BlockHooks {
                       "before the end");
     }
   }
-  // Checks that accesses by other blocks, and copies into the block's shared memory, happen before
-  // the block ends.
+  // Checks that accesses by other blocks to the block's shared memory, and bulk copies that write
+  // to this memory, happen before the block ends.
   void check_foreign() {
     for (const uint32_t index : foreign_) {
       const AccessRecord& record = shared_records_[index];
@@ -808,7 +814,7 @@ class KernelRaces::OfBlock : public BlockHooks {
     }
   }
 
-  // Selects the block whose shared memory the lanes access, for functions with kShared.
+  // Sets memory_ to the block whose shared memory the lanes access.
   void choose_memory(const Touched& touched) {
     const bool is_other = touched.space == Space::kShared && touched.rank != block_.rank;
     memory_ = is_other ? &all_.of_block(block_.cluster->block(touched.rank)) : this;
@@ -865,7 +871,7 @@ class KernelRaces::OfBlock : public BlockHooks {
     for (uint32_t remaining = touched.lanes; remaining != 0; remaining &= remaining - 1) {
       const auto lane = static_cast<unsigned>(__builtin_ctz(remaining));
       const uint64_t at = touched.at[lane];
-      if ((at & (bytes - 1)) != 0) continue;  // a misaligned access is a fault
+      if ((at & (bytes - 1)) != 0) continue;  // the misaligned access reports a fault
       unsigned shift = RaceCells::shift_of(at, bytes);
       if constexpr (kShared) {
         if (!is_valid(Space::kShared, at, bytes)) continue;
@@ -1070,8 +1076,9 @@ class KernelRaces::OfBlock : public BlockHooks {
                          order_.is_before_barrier(now.warp, before.block, before.warp, before.time);
     return {is_warn ? RaceVerdict::kWarn : RaceVerdict::kError, RaceReason::kProxies};
   }
-  // `before` is an access by an asynchronous operation. The completion of `before` orders `before`
-  // and later accesses by any proxy.
+  // Returns the verdict on an access `before` by an asynchronous operation and a later access of
+  // the same launch. A wait for the completion of `before` between the accesses orders them,
+  // whatever their proxies.
   RaceVerdict judge_async(const AccessRecord& before, const AccessRecord& now) const {
     if (has_completed(now.warp, before)) return {};
     if (before.kind == AccessKind::kAtomic && now.kind == AccessKind::kAtomic) {

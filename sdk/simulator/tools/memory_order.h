@@ -30,7 +30,8 @@ struct OrderTraits {
   bool is_strong() const { return scope != ThreadScope::kNone; }
 };
 
-/// Accesses by the generic proxy that proxy fences order before accesses by other proxies.
+/// Clocks of the accesses by the generic proxy that proxy fences order before later accesses by
+/// another proxy.
 struct ProxyClocks {
   // Clocks of accesses to global and to shared memory before a fence.proxy.async.
   SharedClock global, shared;
@@ -191,8 +192,8 @@ class BlockOrder {
   /// Starts to record barriers for is_before_barrier().
   void note_barriers() { notes_barriers_ = true; }
 
-  /// Releases of fences, for later strong writes: `narrow` for threads of the block, `cluster` for
-  /// threads of the cluster, `wide` for all.
+  /// Releases by scope: `narrow` for threads of the block, `cluster` for threads of the cluster,
+  /// `wide` for all threads.
   struct Fences {
     Released narrow, cluster, wide;
     void add(const Fences& other) {

@@ -16,8 +16,8 @@ bool is_product(const Kernel& kernel, uint32_t operation) {
   return kernel.origins[operation].has_effect(Effect::kIssuesProducts);
 }
 
-// Adds the sources of moves to a set of registers, until the values of the set come from no other
-// register by moves.
+// Adds to a set of registers all registers from which moves, directly or through other registers,
+// copy values to a register of the set.
 void add_sources_of_moves(const std::vector<BitPlan>& plans,
                           std::unordered_set<uint32_t>* registers) {
   for (size_t before = 0; before != registers->size();) {
@@ -60,7 +60,7 @@ ProductFences::ProductFences(const Kernel& kernel) : kernel_(kernel) {
     take(from.data(), from.data() + from.size(), to);
   };
   steps_.resize(kernel.code.size());
-  std::unordered_set<uint32_t> summed;  // sums of the products so far, by index
+  std::unordered_set<uint32_t> summed;  // indices of the registers of D so far
   for (const Operation& operation : kernel.code) {
     Step& step = steps_[operation.number];
     if (kernel.origins[operation.number].has_effect(Effect::kFencesProducts)) {
@@ -84,8 +84,8 @@ ProductFences::ProductFences(const Kernel& kernel) : kernel_(kernel) {
       if (!step.written.empty()) step.kind = Step::kMove;
       continue;
     }
-    // Registers share memory: before the first product in the text that has its sum in a register,
-    // a read of this memory may be a read of another register.
+    // Ignores reads of registers to which no preceding product in the code adds: registers share
+    // memory, so such a read may be a read of another register.
     step.read.erase(std::remove_if(step.read.begin(), step.read.end(),
                                    [&](uint32_t item) { return summed.count(item) == 0; }),
                     step.read.end());
@@ -143,7 +143,7 @@ ProductFences::Missing ProductFences::follow(const Operation& operation, uint32_
     case Step::kMove:
       writer = 0;
       for (const uint32_t item : step.read) writer = std::max(writer, writers[item]);
-      if (writer == 0 && lanes != Warp::kAll) return {};  // other lanes keep their values
+      if (writer == 0 && lanes != Warp::kAll) return {};  // inactive lanes keep their values
       break;
     case Step::kAccess:
       for (const uint32_t item : step.read) readers[item] = writer;

@@ -13,7 +13,7 @@ namespace kernkit::simulator::ptx {
 
 class ProductFences {
  public:
-  /// What a product lacks a fence for.
+  /// The reason why a wgmma.mma_async needs a wgmma.fence that is missing.
   enum class Lack : uint8_t {
     kNothing,
     kAnyFence,  // the warp has executed no fence
@@ -26,16 +26,16 @@ class ProductFences {
     Lack lack = Lack::kNothing;
     uint32_t earlier = kNone;  // number of the operation that accessed the register
   };
-  /// The accesses of a warp since its last fence.
+  /// The accesses of a warp to registers since its last wgmma.fence.
   class State {
    public:
-    /// Forgets all accesses, when a block starts.
+    /// Removes all accesses. Called when a block starts.
     void start() { *this = State(); }
 
    private:
     friend class ProductFences;
-    // By index of a register: number of the last operation that wrote the value, or that read the
-    // register, plus 1; 0 without such an operation.
+    // For each tracked register: 1 plus the number of the last operation that wrote the value
+    // (writers) or read the register (readers); 0 without such an operation.
     std::vector<uint32_t> writers, readers;
     bool is_fenced = false;
   };
@@ -45,14 +45,15 @@ class ProductFences {
   bool concerns(uint32_t operation) const {
     return !steps_.empty() && steps_[operation].kind != Step::kNone;
   }
-  /// Follows an operation that the lanes of the mask `lanes` execute. Returns what a product lacks.
+  /// Records in *state the accesses of an operation that the lanes of the mask `lanes` execute. If
+  /// the operation is a wgmma.mma_async, returns the reason why a fence is missing, or kNothing.
   Missing follow(const Operation& operation, uint32_t lanes, State* state) const;
 
  private:
-  // What an operation does to the tracked registers, by their indices.
+  // The accesses of an operation to tracked registers, which are identified by index.
   struct Step {
     enum Kind : uint8_t { kNone, kFence, kProduct, kMove, kAccess } kind = kNone;
-    // Read and written registers; factors and sums of a product.
+    // Read and written registers; for a product, the registers of A and of D.
     std::vector<uint32_t> read, written;
   };
   Missing lack_of(const Step& product, const Operation& operation, const State& state) const;

@@ -70,7 +70,7 @@ ProductRegisters::ProductRegisters(const Kernel& kernel) : kernel_(kernel) {
   }
 }
 
-// Products that add to the same sums, or to copies of these sums, may follow each other.
+// A product may add to the sums of a pending product, or to copies of these sums.
 const Operation* ProductRegisters::find(const Operation& operation,
                                         std::vector<Issued>* issued) const {
   const Registers& accesses = accesses_[operation.number];

@@ -69,7 +69,9 @@ std::string object(const LineCounters& line) {
 }
 
 std::string object(const KernelCounters& kernel);
-// Returns {"threads+dynamic bytes": launches}, whose values a reader can sum like counters.
+// Returns a JSON object with the number of launches of each shape: the key "256+1024" is for 256
+// threads per block and 1024 bytes of dynamic shared memory. Readers can sum the values like
+// counters.
 std::string object(const std::vector<LaunchShape>& shapes) {
   std::string text;
   for (const LaunchShape& shape : shapes) {

@@ -293,7 +293,7 @@ Counting::Counting() : state_(std::make_unique<State>()) {
 Counting::~Counting() { ptx::Session::of_process().remove(&state_->total); }
 
 std::vector<KernelCounters> Counting::kernels() const {
-  (void)cudaDeviceSynchronize();  // the error remains for the caller
+  (void)cudaDeviceSynchronize();  // cudaGetLastError() still returns the error
   return state_->total.kernels();
 }
 

@@ -86,9 +86,8 @@ uint32_t UndefinedBits::lanes(uint32_t at, uint32_t among) const {
   }
 }
 
-// Prepares a register for a write to some lanes: stores the undefined bits of all lanes in bits_,
-// which states_ alone describes for a defined or uninitialised register. The bits of ended lanes
-// are cleared.
+// Prepares a register for a write to some lanes. If states_ marks the whole register as defined or
+// uninitialised, stores the undefined bits of each lane in bits_; ended lanes count as defined.
 void UndefinedBits::begin_write(uint32_t at, uint32_t live) {
   const uint8_t state = states_[at / kLine];
   if (state == kSome) return;

@@ -186,7 +186,7 @@ void UndefinedMemory::store(Warp& warp, const Operation& operation, UndefinedBit
   }
 }
 
-// Updates the lanes one by one, since several lanes may update the same address.
+// Executes an atomic lane by lane, since several lanes may update the same address.
 void UndefinedMemory::update(const BitPlan& plan, Warp& warp, const Operation& operation,
                              UndefinedBits* bits) {
   // Undefined bits of the operands and of the result: element 0 for the lower 8 bytes, element 1
@@ -226,7 +226,8 @@ void UndefinedMemory::update(const BitPlan& plan, Warp& warp, const Operation& o
   for (const uint32_t to : plan.upper_results) bits->write(warp, to, result[1]);
 }
 
-// Reads the undefined bits of the source now. The bits are stored when the lane waits for the copy.
+// cp.async: reads the undefined bits of the source when the copy is issued. The bits are stored
+// when the lane waits for the copy.
 void UndefinedMemory::copy(Warp& warp, const Operation& operation) {
   const Operation source = source_of(operation);
   const uint32_t bytes = operation.bytes, mask = warp.mask;
@@ -265,8 +266,8 @@ void UndefinedMemory::change(const BitPlan& plan, Warp& warp, const Operation& o
     });
     return;
   }
-  // Copied bytes count as written from cp.async.mbarrier.arrive on, although the copies complete
-  // later.
+  // The bytes of earlier cp.async copies count as written from cp.async.mbarrier.arrive on,
+  // although the copies complete later.
   const bool all = plan.rule == Definedness::kWaitAll || plan.rule == Definedness::kArrive;
   if (all || plan.rule == Definedness::kCommit) {
     pending.bits.commit(warp.mask);
@@ -291,7 +292,7 @@ void UndefinedMemory::copy_into_shared(uint32_t at, uint32_t bytes, uint64_t fro
   });
 }
 
-// Bytes that the copy stores count as written, even if a use of undefined bits was reported.
+// All bytes that a bulk copy stores count as written, including reported uninitialised bytes.
 void UndefinedMemory::copy_into_global(const Warp& warp, int lane, const Operation& operation,
                                        uint64_t at, uint32_t bytes, uint32_t from) {
   const WrittenPiece target = Written::of_process().piece_around(at);
@@ -312,10 +313,10 @@ void UndefinedMemory::copy_into_global(const Warp& warp, int lane, const Operati
   });
 }
 
-// An element of D becomes undefined if any bit of its row of A, of its column of B or, with
-// scale-d, of its old value is undefined.
+// wgmma.mma_async: an element of D becomes undefined if any bit of its row of A, of its column of B
+// or, with scale-d, of its old value is undefined.
 void UndefinedMemory::warpgroup(Warp& warp, const Operation& operation, UndefinedBits* bits) {
-  if (warp.mask != Warp::kAll) return;  // the operation is a fault
+  if (warp.mask != Warp::kAll) return;  // the operation reports a fault
   constexpr uint32_t kRows = 16, kMostColumns = 256;
   const auto p = WarpgroupProduct::unpack(operation.offset);
   const uint32_t* const registers = block_.launch.kernel.lists[operation.more].data();
@@ -378,10 +379,11 @@ void UndefinedMemory::warpgroup(Warp& warp, const Operation& operation, Undefine
   }
 }
 
-// Each lane provides the address of a row, and holds two elements of each matrix, see matrix.cc.
+// ldmatrix and stmatrix: each lane provides the address of a row, and holds two elements of each
+// matrix, see matrix.cc.
 void UndefinedMemory::matrix(const BitPlan& plan, Warp& warp, const Operation& operation,
                              UndefinedBits* bits) {
-  if (warp.mask != Warp::kAll) return;  // with fewer lanes, the operation is a fault
+  if (warp.mask != Warp::kAll) return;  // with fewer lanes, the operation reports a fault
   Touched touched[kMostTouched];
   Lane rows[32] = {};
   const int count = find_touched(warp, operation, touched);
@@ -428,10 +430,10 @@ void UndefinedMemory::matrix(const BitPlan& plan, Warp& warp, const Operation& o
   });
 }
 
-// The layout of the fragments is defined by each_access() in wmma.cc.
+// wmma.load and wmma.store: each_access() in wmma.cc defines the layout of the fragments.
 void UndefinedMemory::fragment(const BitPlan& plan, Warp& warp, const Operation& operation,
                                UndefinedBits* bits) {
-  if (warp.mask != Warp::kAll) return;  // with fewer lanes, the operation is a fault
+  if (warp.mask != Warp::kAll) return;  // with fewer lanes, the operation reports a fault
   const Fragment f = Fragment::unpack(operation.target);
   Undefined all[8];
   for (uint32_t r = 0; plan.stores && r < f.registers(); ++r)
