@@ -578,7 +578,7 @@ TEST_F(PtxMemoryModel, Locks) {
 }
 
 // An invalid access ends neither its thread nor the kernel, so races of later accesses are found.
-// The launch returns the error.
+// cudaDeviceSynchronize() returns the error.
 TEST_F(PtxGlobalRaces, AfterAnInvalidAccess) {
   PtxModule module(
       ".file 1 \"/src/raced.cu\"\n.visible .entry raced(.param .u64 x)\n{\n.reg .b64 %x, %y;\n"

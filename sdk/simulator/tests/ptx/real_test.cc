@@ -141,8 +141,8 @@ TEST_F(PtxReal, FloatingPointModeOfTheLaunchingThread) {
   EXPECT_EQ(x[3], 1.0f / 1e-10f);
 }
 
-// The instructions ignore the low 32 bits of the source and set the low 32 bits of the result to 0,
-// so 20 bits of the mantissa remain.
+// rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64 ignore the low 32 bits of the source and set the low
+// 32 bits of the result to 0, so 20 bits of the mantissa remain.
 TEST_F(PtxReal, ReciprocalsOfHighHalves) {
   const auto check_one = [&](const std::string& op, double (*function)(double)) {
     check(op + ".approx.ftz.f64 %d, %a", {"f64", "f64"},
