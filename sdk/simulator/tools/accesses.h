@@ -23,7 +23,7 @@ inline constexpr int kMostTouched = 16;
 int find_touched_of_all(Warp& warp, const Operation& operation, Touched* all);
 inline constexpr int kMostTouchedOfAll = 24;
 /// Returns the load from the source address of a cp.async. lanes_that_load() returns the mask of
-/// the lanes that load at least one byte rather than only fill with zeros.
+/// the lanes that load at least one byte; the other lanes only store zeros.
 Operation source_of(const Operation& copy);
 uint32_t lanes_that_load(Warp& warp, const Operation& copy);
 

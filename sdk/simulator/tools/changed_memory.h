@@ -23,7 +23,7 @@ class ChangedMemory {
     size_t memory = 0;                        // index into memories()
     uint64_t offset = 0;                      // offset of the first byte in its memory [bytes]
     std::unique_ptr<unsigned char[]> before;  // the bytes at the first access
-    std::vector<bool> stored;       // bytes with unknown previous value; empty if there are none
+    std::vector<bool> stored;       // bytes that store() recorded; empty if there are none
     std::vector<uint16_t> writers;  // result of words()
 
     bool holds(uint64_t address) const { return address - begin < bytes; }
@@ -41,7 +41,8 @@ class ChangedMemory {
   /// Returns the chunk around an address that the launch is about to access; null outside of
   /// allocations and variables.
   Chunk* at(uint64_t address, const DeviceMemory& memory);
-  /// Records that the launch has stored bytes without an earlier call of at().
+  /// Records that the launch has stored bytes whose previous values are unknown, since at() was not
+  /// called before the store.
   void store(uint64_t address, uint64_t bytes, const DeviceMemory& memory);
   /// Returns all chunks, ordered by the name of their memory and by their offset.
   std::vector<const Chunk*> chunks() const;

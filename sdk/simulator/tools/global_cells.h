@@ -22,7 +22,7 @@ namespace kernkit::simulator::ptx {
 
 /// An execution of an access instruction by a warp.
 struct AccessRecord {
-  static constexpr uint32_t kPending = UINT32_MAX;  // time of an asynchronous copy before its wait
+  static constexpr uint32_t kPending = UINT32_MAX;  // time of a cp.async copy before its wait
 
   uint32_t launch, operation;
   uint64_t block;

@@ -58,7 +58,7 @@ void join_all(WorkClock* to, const WorkClock& from) {
 }
 
 bool is_host() { return actors().size() == 1; }
-// Returns the work that happened before the current point of this thread.
+// Returns the clock of the work that happened before the current point of this thread.
 WorkClock& current_clock() {
   WorkClock& all = actors().back().acquired;
   if (is_host()) join_all(&all, order().of_host);
@@ -78,7 +78,7 @@ void forget(const void* address) {
   const std::lock_guard<std::mutex> lock(order().mutex);
   order().released.erase(address);
 }
-// The new actor starts with the clock of its creator.
+// Starts an actor, with the clock of this thread's active actor.
 void enters() {
   const std::lock_guard<std::mutex> lock(order().mutex);
   (void)current_clock();

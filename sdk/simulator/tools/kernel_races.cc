@@ -293,7 +293,7 @@ class KernelRaces::OfBlock : public BlockHooks {
     bool observes = false;
   };
   // The reads of a word of shared memory by each warp of the cluster: first, for all warps, a read
-  // that no later read is ordered after; then, for all warps, the last read.
+  // that is not ordered before any later read of the warp; then, for all warps, the last read.
   using Readers = std::vector<uint32_t>;
   // Flag in RaceCell::last_read: the remaining bits are an index into readers_.
   static constexpr uint32_t kList = uint32_t{1} << 31;
@@ -820,7 +820,8 @@ class KernelRaces::OfBlock : public BlockHooks {
     memory_ = is_other ? &all_.of_block(block_.cluster->block(touched.rank)) : this;
   }
 
-  // Returns the number of the record for the operation that the warp runs now.
+  // Returns the number of the record of the operation that the warp runs now. Adds the record if
+  // the last record of the operation differs.
   template <bool kShared>
   uint32_t record_now(const Warp& warp, const Operation& operation, const Traits& traits,
                       AccessKind kind) {
@@ -992,7 +993,7 @@ class KernelRaces::OfBlock : public BlockHooks {
       cell->first_read = id;
       return true;
     }
-    return !of_lanes_ && cell->first_read >> 5 == id >> 5;  // another lane of this operation
+    return !of_lanes_ && cell->first_read >> 5 == id >> 5;  // read by another lane of the operation
   }
   // Returns whether neither stores of the same value nor observations of writes are recorded for
   // this memory.
@@ -1187,9 +1188,10 @@ class KernelRaces::OfBlock : public BlockHooks {
     }
     return verdict;
   }
-  // PTX ISA, section 8.9.5, item 2 of causality order: a write precedes an access to the same
-  // memory if a strong read has observed the write (8.9.2) and precedes the access in base
-  // causality order.
+  // Changes *verdict to kOrdered if an observation orders the accesses, or to kWarn if only an
+  // acquire fence is missing. PTX ISA, section 8.9.5, item 2 of causality order: a write precedes
+  // an access to the same memory if a strong read has observed the write (8.9.2) and precedes the
+  // access in base causality order.
   template <bool kShared>
   void judge_observed(const AccessRecord& record, uint32_t before, const Now& now,
                       RaceVerdict* verdict) {
@@ -1238,8 +1240,8 @@ class KernelRaces::OfBlock : public BlockHooks {
     if constexpr (kShared) return memory_->observers_;
     return all_.observers_;
   }
-  // Returns whether an earlier access remains in its cell: it is unordered with the new access, and
-  // no race was reported.
+  // Returns whether a cell keeps an earlier access in addition to the new access: if the two are
+  // unordered and their race is not reported.
   bool remains(const RaceVerdict& verdict) const {
     return verdict.kind != RaceVerdict::kOrdered && !verdict.is_reported(all_.least_);
   }

@@ -54,9 +54,10 @@ void BlockOrder::synchronise(unsigned warp, uint32_t lanes) {
   }
 }
 
-// PTX ISA, section 8.9.4, item 2: the barrier operations synchronise. A fence before the barrier
-// begins no release pattern with another thread's write after the barrier (8.8);
-// Released::by_barrier has the releases of such fences.
+// Records an arrival at a barrier of the block. PTX ISA, section 8.9.4, item 2: the barrier
+// operations synchronise. A fence before the barrier begins no release pattern with another
+// thread's write after the barrier (8.8); Released::by_barrier contains the releases of such
+// fences.
 void BlockOrder::arrive(unsigned warp, uint32_t barrier, bool only) {
   Barrier& arrivals = barriers_[barrier];
   arrivals.strict.block = arrivals.lenient.block = block_;
@@ -94,9 +95,9 @@ void BlockOrder::open(uint32_t barrier) {
   }
 }
 
-// PTX ISA, section 8.9.4, item 3: an arrival with release synchronises with the waits of its phase.
-// An arrival with .relaxed releases only what earlier fences of the thread released, see
-// "barrier.cluster".
+// Records an arrival at the barrier of the cluster. PTX ISA, section 8.9.4, item 3: an arrival with
+// release synchronises with the waits of its phase. An arrival with .relaxed releases only what
+// earlier fences of the thread released, see "barrier.cluster".
 void BlockOrder::arrive_at_cluster(unsigned warp, bool releases) {
   Released& arrivals = all_.cluster(cluster_);
   if (releases) {

@@ -211,8 +211,8 @@ class BlockOrder {
   /// before the current operation.
   void acquire_lanes(unsigned warp, uint32_t lanes, const Fences& found, const OrderTraits& traits);
 
-  /// Returns whether anything was released. Otherwise no read can acquire, and no write can
-  /// continue a chain of updates.
+  /// Returns whether any location has releases. Without releases, a read acquires nothing, and an
+  /// atomic has no earlier releases to keep.
   bool any_released() const { return !local_.empty() || !all_.locations_.empty(); }
   /// Records a strong read of the location `key`, whose last write is morally strong with the read.
   void read(unsigned warp, uint64_t key, const OrderTraits& traits);

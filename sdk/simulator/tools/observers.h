@@ -26,8 +26,8 @@ class Observers {
   void clear() { all_.clear(); }
 
   /// Adds an observer of the write with the access number `write` to the bytes at `at`, at most a
-  /// word. Only the first observation by a lane counts, which precedes the later observations.
-  /// After kMost observations no more are added, to bound the memory.
+  /// word. Keeps only the first observation by a lane, which precedes its later observations. Adds
+  /// nothing after kMost observations, to bound the memory.
   void add(uint64_t at, uint32_t bytes, uint32_t write, const Observer& observer) {
     if (all_.size() >= kMost) return;
     const uint64_t thread = observer.block << 10 | uint64_t{observer.warp} << 5 | observer.lane;

@@ -10,10 +10,11 @@
 
 namespace kernkit::simulator::ptx {
 
-/// The pending copies of one warp. Copies form groups, as in AsyncCopies.
+/// The pending cp.async copies of one warp. Copies form groups, as in AsyncCopies.
 class PendingCopies {
  public:
-  /// Adds the copies of a record to the open group of each lane in `lanes`.
+  /// Adds the copies of the access record number `record` to the open group of each lane in
+  /// `lanes`.
   void add(uint32_t lanes, uint32_t record, bool is_global) {
     uint32_t group = 0;
     for (int l = 0; l < 32; ++l) {

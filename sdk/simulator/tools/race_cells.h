@@ -11,9 +11,9 @@ namespace kernkit::simulator::ptx {
 /// The recorded accesses to a cell. Each member is an access number, which identifies a record and
 /// a lane; 0 means no access.
 struct RaceCell {
-  uint32_t written = 0;       // a write that no later write is ordered after
+  uint32_t written = 0;       // a write that is not ordered before any later write
   uint32_t also_written = 0;  // the last write, if unordered with `written`
-  uint32_t first_read = 0;    // a read that no later read is ordered after
+  uint32_t first_read = 0;    // a read that is not ordered before any later read
   uint32_t last_read = 0;     // the last read, if unordered with `first_read`
 };
 

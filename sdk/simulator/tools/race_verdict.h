@@ -24,8 +24,8 @@ enum class RaceReason : uint8_t {
   kPublisher,          // only a fence of the thread that wrote to the flag after a barrier
   kMixed,              // equal sizes of the strong accesses, which overlap in part
   kProducts,           // order after products of wgmma that no warp has waited for
-  kProxies,            // only a fence between accesses by two proxies
-  kMaps,               // only the fences before a copy reads a tensor map
+  kProxies,            // only a fence.proxy.async between accesses by two proxies
+  kMaps,               // only the fences before a bulk copy reads a tensor map
 };
 inline const char* text_of(RaceReason reason) {
   switch (reason) {

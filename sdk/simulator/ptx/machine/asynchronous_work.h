@@ -19,7 +19,7 @@ class AsynchronousWork {
     queue_.clear();
     groups_.clear();
   }
-  /// Returns the number of the next copy. The numbers are ascending.
+  /// Returns a new number for an asynchronous copy. The numbers are ascending.
   uint64_t next_number() { return ++numbers_; }
   /// Adds work that is in no bulk group.
   void add(std::function<void()> work) { queue_.push_back({std::move(work), 0, 0, false}); }

@@ -122,7 +122,7 @@ struct Kernel {
   uint32_t reserved_bytes = 0;
   uint32_t local_bytes = 0;  // local memory of a thread [bytes]
   uint32_t frame_bytes = 0;  // size of the kernel's own frame within local_bytes
-  uint32_t frame = kNone;    // register with the start of each lane's current frame
+  uint32_t frame = kNone;    // register that contains the start of each lane's current frame
   uint32_t parameter_bytes = 0;
   mutable std::shared_ptr<InstrumentedKernel> instrumented;  // created at the first use by a tool
 

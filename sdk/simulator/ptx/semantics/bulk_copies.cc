@@ -56,8 +56,8 @@ struct BulkCopy {
                            find_bytes(warp, lane, operation, address, bytes, alignment, touch));
   }
   BlockHooks* hooks() const { return block().hooks.get(); }
-  // Counts bytes that were stored in the block `to`. The mbarrier that counts the bytes is in the
-  // block `target`, at the offset of the copy's mbarrier.
+  // Counts `bytes` bytes that the copy stored in the shared memory of the block `to`. The mbarrier
+  // that counts the bytes is in the block `target`, at the offset of the copy's mbarrier.
   void complete_bytes(uint64_t number, const Block& to, Block& target, uint32_t bytes) const {
     if (hooks() != nullptr) {
       hooks()->lands(number, to, {target, mbarrier.at, target.mbarriers.phases(mbarrier.at)});
@@ -87,7 +87,7 @@ void each_copy(Warp& warp, const Operation& operation, const Visit& visit) {
   }
 }
 
-/// A block that receives a copy, and the block whose mbarrier counts the bytes.
+/// A block whose shared memory receives a copy, and the block whose mbarrier counts the bytes.
 struct Target {
   Block *to, *counts;
 };

@@ -118,8 +118,9 @@ Run nanosleep(Decoder& d) {
   d.operation.flow = Flow::kYield;
   return nothing;
 }
-// Orders blocks on several OS threads. Every fence of a wider scope than .cta adds to the same
-// atomic, so a block reads the values that other blocks wrote before their earlier fences.
+// Executes a fence of a wider scope than .cta, which orders blocks on several OS threads: all such
+// fences add to the same atomic, so a block reads the values that other blocks wrote before their
+// earlier fences.
 void sync_blocks(Warp&, const Operation&) {
   static int counter = 0;
   __atomic_fetch_add(&counter, 1, __ATOMIC_ACQ_REL);

@@ -45,8 +45,8 @@ void check(const Warp& warp, int lane, const Operation& operation, const std::st
 
 uint32_t word(Warp& warp, uint32_t at, int lane) { return warp.lanes<uint32_t>(at)[lane]; }
 
-// If several lanes of an instruction initialise one object with the same count, initialises the
-// object once.
+// Executes mbarrier.init. If several lanes initialise one object with the same count, initialises
+// the object once.
 void init(Warp& warp, const Operation& operation) {
   struct Initialised {
     const Mbarriers* block;

@@ -147,7 +147,7 @@ void is_in_window(Warp& warp, const Operation& operation) {
 }
 
 // Executes cvta.param. The 64-bit address of a parameter is generic; the 32-bit address, extended
-// to 64 bits, is an offset in the window.
+// to 64 bits, is an offset in the window of parameter memory.
 void parameter_address(Warp& warp, const Operation& operation) {
   const auto* from = warp.lanes<uint64_t>(operation.src0);
   auto* to = warp.results<uint64_t>(operation.dst);
