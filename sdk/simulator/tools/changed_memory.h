@@ -22,7 +22,7 @@ class ChangedMemory {
     uint32_t bytes = 0;
     size_t memory = 0;                        // index into memories()
     uint64_t offset = 0;                      // offset of the first byte in its memory [bytes]
-    std::unique_ptr<unsigned char[]> before;  // the bytes at the first access
+    std::unique_ptr<unsigned char[]> before;  // the bytes before the launch's first access
     std::vector<bool> stored;       // bytes that store() recorded; empty if there are none
     std::vector<uint16_t> writers;  // result of words()
 

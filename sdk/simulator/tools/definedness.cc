@@ -118,8 +118,8 @@ class Following {
     });
   }
 
-  // A result bit is also defined if the same bit of one source is a defined zero (`and`) or a
-  // defined one (`or`).
+  // and, or: a result bit is also defined if the same bit of one source is a defined 0 (for `and`)
+  // or a defined 1 (for `or`).
   void combine(bool is_and, uint64_t* all) {
     Source a, b;
     take(operation_.src0, &a);
@@ -184,8 +184,8 @@ class Following {
       default: return least >= other_most || most < other_least ? 1 : -1;
     }
   }
-  // The result of an undefined comparison is nevertheless defined if the predicate that is combined
-  // with the comparison determines the result.
+  // setp and set: if undefined bits can change the comparison, the result is still defined if the
+  // predicate that is combined with the comparison determines the result.
   void compare(uint32_t to, uint64_t* all) {
     Source a, b, with;
     take(operation_.src0, &a);

@@ -46,8 +46,8 @@ struct AccessRecord {
   }
 };
 
-/// A launch, or a call of the runtime. A call only sets `kernel` (to the name of the call) and
-/// `work`.
+/// A launch, or a call of the runtime. For a call, only `kernel` (the name of the call) and `work`
+/// are set.
 struct LaunchRecord {
   std::string kernel;
   std::shared_ptr<const InstrumentedKernel> instrumented;

@@ -354,8 +354,8 @@ void Decoder::address(size_t i, Space space) {
       reject("operand " + operand_of_address.name +
              ": expected a register of 32 or 64 bits for an address");
     operation.address = symbol.number;
-    // The register contains the generic address of a parameter: parameters of the kernel are in
-    // parameter memory, parameters of other functions in local memory.
+    // The address register contains the generic address of a parameter: parameters of the kernel
+    // are in parameter memory, parameters of other functions in local memory.
     if (space == Space::kParam) operation.space = Space::kGeneric;
     return;
   }

@@ -36,7 +36,7 @@ class AsynchronousWork {
       return entry.in_group && entry.thread == thread && entry.group + pending < open;
     });
   }
-  /// Completes the oldest work.
+  /// Completes the oldest work. Requires that work is pending.
   void complete_first() {
     const std::function<void()> work = std::move(queue_.front().work);
     queue_.pop_front();

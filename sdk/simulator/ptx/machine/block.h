@@ -73,7 +73,7 @@ struct Block {
   void start(uint3 its_index, uint64_t random);
   /// Runs until all threads have ended (kEnded), until it is another block's turn (kYields), or
   /// until no thread can continue (kWaits): the threads wait for other blocks of the cluster, or
-  /// are in a deadlock, which the caller reports. Throws a Fault.
+  /// are in a deadlock, which the caller reports. Throws a Fault for an error of a thread.
   Stop run();
   /// Marks lanes of a warp as arrived at barrier `number`, which is for `count` threads, or for all
   /// threads if `count` is 0. Returns true if the barrier opened.

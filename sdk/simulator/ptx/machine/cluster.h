@@ -19,7 +19,8 @@ class Cluster {
   explicit Cluster(const Launch& launch);
   /// Starts the blocks of the cluster at `index` in the grid of clusters.
   void start(uint3 index, uint64_t random);
-  /// Runs until all blocks have ended, or until it is another cluster's turn. Throws a Fault.
+  /// Runs until all blocks have ended, or until it is another cluster's turn. Throws a Fault for an
+  /// error of a thread or a deadlock.
   Block::Stop run();
 
   /// Returns the number of blocks.

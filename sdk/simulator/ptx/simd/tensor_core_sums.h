@@ -20,8 +20,9 @@ struct TensorCoreSum {
   int result_bits;    // fraction bits of a result of kF32, which is truncated
 };
 
-/// Finds how a device adds products of elements of type `a`. Returns false if there is no model:
-/// for products of 8-bit floats by mma, except on devices of compute capability 8.9.
+/// Stores in *sum how the tensor cores of a device add products of elements of type `a`. Returns
+/// false if there is no model: for products of 8-bit floats by mma, except on devices of compute
+/// capability 8.9.
 bool find_tensor_core_sum(int capability, Element a, bool is_warpgroup, TensorCoreSum* sum);
 
 /// A number as significand * 2^(exponent - 23).
@@ -30,8 +31,9 @@ struct TensorCoreTerm {
   int exponent = 0;
 };
 
-/// Splits a finite value of type `element`. The exponent of a subnormal is the smallest exponent of
-/// a normal number of the type, and the exponent of zero is -126.
+/// Splits a finite value of type `element` into significand and exponent. The exponent of a
+/// subnormal is the smallest exponent of a normal number of the type, and the exponent of zero is
+/// -126.
 TensorCoreTerm tensor_core_term(Element element, float value);
 
 /// Row of A or column of B: `stride` is the distance between adjacent elements [elements].
