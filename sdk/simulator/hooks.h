@@ -157,7 +157,7 @@ class LaunchHooks {
   /// Returns whether blocks must run one after the other, on one processor.
   virtual bool needs_order() const { return false; }
   /// Returns whether invalid accesses are skipped and their threads continue, so that the tool also
-  /// checks later accesses. The launch then ends with the error of the first invalid access.
+  /// checks later accesses. After the kernel, the device has the error of the first invalid access.
   virtual bool continues_after_faults() const { return false; }
   /// Returns the seed of the order of blocks and threads. `of_program` is the seed of the runtime.
   virtual unsigned seed(unsigned of_program) const { return of_program; }
