@@ -350,7 +350,8 @@ TEST_F(CudaCapture, AGraphIsANodeOfAnother) {
   EXPECT_EQ(logs(nested), (Logs{"1ab2", "1ba2"}));
 }
 
-// Source of the rule: cuda_runtime_api.h at cudaGraphLaunch.
+// Launches of one executable graph in two streams run one after the other (cuda_runtime_api.h at
+// cudaGraphLaunch). Launches of two executable graphs may run at the same time.
 TEST_F(CudaCapture, LaunchesOfAnInstanceRunInOrder) {
   const std::string all = "abcdefghijkl";
   const auto on_two_streams = [&](bool two_instances) {
@@ -370,7 +371,9 @@ TEST_F(CudaCapture, LaunchesOfAnInstanceRunInOrder) {
   EXPECT_GT(on_two_streams(true).size(), 1u) << "two executable graphs run at the same time";
 }
 
-// Source of the rules: cuda_runtime_api.h at cudaGraphInstantiate and cudaGraphUpload.
+// Checks the flags and arguments of the functions that instantiate a graph, and uploads the
+// executable graph. Source of the rules: cuda_runtime_api.h at cudaGraphInstantiate and
+// cudaGraphUpload.
 TEST_F(CudaCapture, AGraphIsInstantiatedWithFlagsAndUploaded) {
   start(1);
   cudaStream_t a = begin();

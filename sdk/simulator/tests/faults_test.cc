@@ -193,7 +193,8 @@ TEST_F(CudaFaults, WaitsForever) {
       << fault();
 }
 
-// The threads of the kernel synchronise in an endless loop.
+// A kernel whose threads synchronise in an endless loop is stopped after 15 times the time of
+// set_watchdog().
 TEST_F(CudaFaults, MeetsForever) {
   runtime_.set_watchdog(0.02);
   int flag = 0;
@@ -206,7 +207,8 @@ TEST_F(CudaFaults, MeetsForever) {
       << fault();
 }
 
-// The watchdog measures the time without progress, not a kernel's whole time.
+// The watchdog measures the time without progress: kernels that make progress for longer than the
+// time of set_watchdog() have no fault.
 TEST_F(CudaFaults, TakesLong) {
   runtime_.set_watchdog(0.3);  // on a loaded machine, a thread may get no processor for 0.1 s
   int ended = 0;

@@ -89,7 +89,9 @@ TEST_F(CudaHostFaults, MissingGuard) {
   EXPECT_EQ(fault(), "none");
 }
 
-// A kernel on another stream does not wait for the earlier copy on the caller's stream.
+// If the kernel is launched on the stream of the caller's copies, every seed gives the correct
+// result. On another stream, nothing orders the kernel and the copies, and some seeds give a wrong
+// result.
 TEST_F(CudaHostFaults, WrongStream) {
   for (const bool is_correct : {true, false}) {
     int wrong = 0;
@@ -136,7 +138,8 @@ TEST_F(CudaHostFaults, WaitsOrAllocatesDuringCapture) {
   }
 }
 
-// The recorded calls show that the host waited.
+// A test can check by the recorded calls that a function does not wait for the stream or the
+// device.
 TEST_F(CudaHostFaults, HiddenSynchronisation) {
   int* x = memory();
   runtime_.clear();

@@ -110,8 +110,8 @@ TEST_F(CudaFaultsDeathTest, PastAnAllocation) {
                "in kernel faulty::past_the_end: block \\[3, 0, 0\\], thread \\[4, 0, 0\\]");
 }
 
-// The allocation may exceed the machine's memory: the pages of a large allocation exist only after
-// an access.
+// Checks accesses up to and past the end of an allocation of 256 GiB, which may exceed the
+// machine's memory: the pages of a large allocation exist only after an access.
 TEST_F(CudaFaultsDeathTest, PastALargeAllocation) {
   runtime_.~CudaRuntime();
   CudaDevice large;

@@ -134,9 +134,9 @@ TEST_F(CudaStreamWork, ATurnComesAfterEarlierWork) {
     EXPECT_EQ(is_captured, 0);
     EXPECT_EQ(log_, "1");
     append(a, '2');
-    EXPECT_EQ(kernkit_wait_for_turn(nullptr, &is_captured), cudaSuccess) << "a blocks the stream";
+    EXPECT_EQ(kernkit_wait_for_turn(nullptr, &is_captured), cudaSuccess) << "a is blocking";
     EXPECT_EQ(log_, "12");
-    EXPECT_EQ(cudaStreamQuery(b), cudaErrorNotReady) << "b blocks no stream";
+    EXPECT_EQ(cudaStreamQuery(b), cudaErrorNotReady) << "b is non-blocking";
     released = true;
     EXPECT_EQ(kernkit_wait_for_turn(b, &is_captured), cudaSuccess);
     EXPECT_EQ(cudaStreamQuery(b), cudaSuccess);

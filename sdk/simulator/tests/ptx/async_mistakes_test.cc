@@ -362,8 +362,8 @@ TEST_F(PtxAsyncMistakes, Stores) {
       });
 }
 
-// Computes the addresses of the mbarriers %full and %empty of the current stage of a ring, and
-// %parity.
+// Instructions that set, for round %round of a ring, the stage %stage, the parity %parity, the
+// addresses %full and %empty of the stage's mbarriers, and the address %r3 of the stage's tile.
 const std::string kStage =
     "and.b32 %stage, %round, 1; shr.u32 %parity, %round, 1; and.b32 %parity, %parity, 1;\n"
     "mad.lo.u32 %full, %stage, 16, %b; add.u32 %empty, %full, 8;\n"
@@ -431,8 +431,8 @@ TEST_F(PtxAsyncMistakes, Ring) {
 }
 
 // The lanes of the first warp store and arrive at a barrier without a wait. The second warp waits
-// at the barrier and arrives at an mbarrier. The phase of the mbarrier orders the lanes of the
-// first warp, since all lanes wait for the phase.
+// at this barrier and then completes a phase of an mbarrier. racecheck must report no race of the
+// first warp's lanes with each other, since all lanes wait for the phase.
 TEST_F(PtxAsyncMistakes, LanesThatAPhaseOrders) {
   const std::string store = "@%pw st.shared.u32 [%own], %i;";
   const std::string arrival = "@%pw barrier.arrive 1, 64;";
@@ -459,8 +459,9 @@ TEST_F(PtxAsyncMistakes, LanesThatAPhaseOrders) {
         64);
 }
 
-// Each warp that arrives at a barrier and then waits at the barrier with the same count arrives
-// twice: two of four warps complete the barrier. FlashInfer's epilogue of sm_90 attention does so.
+// A warp that executes bar.arrive and then bar.sync at the same barrier arrives twice, so two of
+// four warps complete the barrier, and racecheck must report the accesses that the barrier does not
+// order. FlashInfer's epilogue of sm_90 attention contains such code.
 TEST_F(PtxAsyncMistakes, ArrivalBeforeAWaitAtOneBarrier) {
   check({{10, "st.shared.u32 [%own], %i;"},
          {11, ""},
@@ -588,8 +589,9 @@ TEST_F(PtxAsyncMistakes, ProductsWithAInRegisters) {
                    "wgmma.wait_group between"}});
 }
 
-// nvcc copies sums between a product and the wait, for variables of a loop that pass through an
-// empty asm statement, as in DeepGEMM's tf32_hc_prenorm.
+// nvcc copies sums to other registers between a product and the wait, for variables of a loop that
+// pass through an empty asm statement, as in DeepGEMM's tf32_hc_prenorm. Such copies are permitted;
+// a change of a copy before the wait must be reported.
 TEST_F(PtxAsyncMistakes, CopiesOfSumsBeforeTheWait) {
   Lines program = kProduct;
   program[9] = ".reg .f32 %e<4>;\n" + kDescriptors;
@@ -659,7 +661,8 @@ TEST_F(PtxAsyncMistakes, FencesOfProducts) {
           kRacecheck,
           "wgmma.mma_async (async.cu:22) after a write to its register (async.cu:20), with no "
           "wgmma.fence between"}});
-  // Moves between a fence and a product carry values from before the fence.
+  // Moves between a fence and a product are permitted if the moved values are constants or were
+  // computed before the fence.
   program[9] = ".reg .f32 %x<2>; .reg .pred %zero;\n" + kDescriptors;
   program[20] = add + "\nmov.f32 %x0, %d1; setp.gt.u32 %zero, %i, 64;";
   program[21] = fence +
@@ -726,7 +729,8 @@ TEST_F(PtxAsyncMistakes, ProductsWithSumsThatAreNotRead) {
   check(program, {});
 }
 
-// Instructions of one thread that make a tensor map of 64 words at %a.
+// Returns instructions by which one thread makes a tensor map, at the address `at`, of the 64 words
+// at %a.
 std::string make_map(const std::string& space, const std::string& at) {
   const std::string replace = "@%pt tensormap.replace.tile.", type = "." + space + ".b1024.b";
   return replace + "global_address" + type + "64 [" + at + "], %a;\n" + replace + "rank" + type +
@@ -754,7 +758,9 @@ const Lines kMapInGlobalMemory = {
     {17, load_by_map("%c")},
     {18, wait("first", 0)}};
 
-// PTX ISA, "membar, fence": a copy reads its tensor map by the tensormap proxy.
+// Before a bulk copy reads a tensor map that a kernel changed, the changes must be released and an
+// acquire fence for the map must follow: the copy reads the map by the tensormap proxy (PTX ISA,
+// "membar, fence").
 TEST_F(PtxAsyncMistakes, TensorMaps) {
   const std::string unfenced =
       "Async read access at byte 4 of 16384 bytes of global memory (async.cu:17) and Write access "
@@ -791,7 +797,8 @@ TEST_F(PtxAsyncMistakes, TensorMaps) {
           "access by thread [32, 0, 0] (async.cu:14), with no acquire fence between"}});
 }
 
-// An acquire fence and a barrier order the copies of other warps.
+// After tensormap.cp_fenceproxy has copied a tensor map to global memory, an acquire fence by one
+// warp and a barrier are sufficient for a bulk copy by another warp with this map.
 TEST_F(PtxAsyncMistakes, CopiesOfTensorMaps) {
   Lines program = kMapInGlobalMemory;
   program[13] =
@@ -814,7 +821,8 @@ TEST_F(PtxAsyncMistakes, CopiesOfTensorMaps) {
           "(async.cu:14), with no fence.proxy.tensormap between"}});
 }
 
-// The CUDA C++ Programming Guide requires the acquire fence for maps that the host copied, too.
+// The CUDA C++ Programming Guide requires the acquire fence also for a tensor map that the host
+// copied to global memory.
 TEST_F(PtxAsyncMistakes, TensorMapsOfTheHost) {
   Lines program = kMapInGlobalMemory;
   program[13] = program[14] = "";
@@ -833,7 +841,8 @@ const char* const kPair = ".explicitcluster\n.reqnctapercluster 2, 1, 1\n";
 const std::string kClusterBarrier =
     "barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;";
 
-// Each block stores in the memory of its peer, and loads from the memory of its peer.
+// Each block of a cluster of two stores in the shared memory of the other block. After a barrier,
+// each block loads from its own shared memory and from that of the other block.
 const Lines kPeers = {{10, kClusterBarrier},
                       {11, "st.shared::cluster.u32 [%peer], %i;"},
                       {12, kClusterBarrier},
@@ -878,7 +887,7 @@ TEST_F(PtxAsyncMistakes, SharedMemoryOfAPeer) {
       32, kPair, 2);
 }
 
-// A fence before an arrival with .relaxed releases the thread's earlier accesses.
+// A fence before barrier.cluster.arrive.relaxed releases the thread's earlier accesses.
 TEST_F(PtxAsyncMistakes, FencesBeforeRelaxedArrivals) {
   Lines fenced = kPeers;
   fenced[12] =
@@ -887,8 +896,8 @@ TEST_F(PtxAsyncMistakes, FencesBeforeRelaxedArrivals) {
   check(fenced, {}, 32, kPair, 2);
 }
 
-// Block 0 stores an element of global memory and releases the store to the other block of its
-// cluster, with scope cluster.
+// Block 0 stores an element of global memory and releases the store with scope cluster. The release
+// orders a load by the other block of the cluster, but not a load by a block of another cluster.
 TEST_F(PtxAsyncMistakes, ScopeOfAClusterOnly) {
   const auto waiter = [](const std::string& block) {
     return "mov.u32 %r1, %ctaid.x;\nsetp.eq.u32 %p2, %r1, 0;\n@%p2 bra stores;\n"
@@ -982,8 +991,9 @@ TEST_F(PtxAsyncMistakes, Multicast) {
         32, kPair, 2);
 }
 
-// FlashKDA 5fdc7b2: no fence follows mbarrier.init, and no proxy fence precedes a bulk copy of a
-// state in shared memory that all threads initialised or converted.
+// Faults of FlashKDA 5fdc7b2, which racecheck must report: no fence follows mbarrier.init, and no
+// proxy fence precedes a bulk copy of a state in shared memory that all threads initialised or
+// converted.
 TEST_F(PtxAsyncMistakes, FlashKDA) {
   const Lines fixed = {{10, kInit},
                        {11, kInitFence},
@@ -1010,8 +1020,8 @@ TEST_F(PtxAsyncMistakes, FlashKDA) {
         "0, 0] (async.cu:14), with no fence.proxy.async between"}});
 }
 
-// DeepEP d7d1cdc: no proxy fence precedes a bulk copy into shared memory of data that another block
-// stored in global memory and published by a flag.
+// A fault of DeepEP d7d1cdc, which racecheck must report: no proxy fence precedes a bulk copy into
+// shared memory of data that another block stored in global memory and published by a flag.
 TEST_F(PtxAsyncMistakes, DeepEP) {
   const std::string acquire =
       "setp.ne.u32 %p3, %i, 0;\n@%p3 bra polled;\n"

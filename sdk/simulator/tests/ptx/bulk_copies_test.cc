@@ -97,8 +97,8 @@ uint16_t element(const std::vector<uint16_t>& all, const TensorDescription& map,
   return all[index];
 }
 
-// Boxes inside of a tensor, and boxes that extend past each of its ends, with and without swizzles
-// and traversal strides.
+// Loads boxes that are inside of a tensor or extend past one of its ends, with and without swizzles
+// and traversal strides, and compares each element.
 TEST_F(PtxBulkCopies, TensorLoads) {
   struct Case {
     std::vector<uint64_t> sizes;
@@ -226,7 +226,7 @@ TEST_F(PtxBulkCopies, TensorLoadsWithNans) {
   }
 }
 
-// Elements outside of the tensor are not stored.
+// A bulk copy of a box to a tensor stores only the elements inside of the tensor.
 TEST_F(PtxBulkCopies, TensorStores) {
   for (const uint8_t swizzle : {uint8_t{0}, uint8_t{3}}) {
     uint16_t* b = memory(std::vector<uint16_t>(64 * 8, 5));
@@ -294,7 +294,8 @@ TEST_F(PtxBulkCopies, AChangedTensorMap) {
   }
 }
 
-// A kernel changes the fill mode of a map whose elements have the type float16.
+// A kernel sets the fill mode of a map of float16 elements to NaN. A load by the map then fills the
+// elements outside of the tensor with NaN.
 TEST_F(PtxBulkCopies, AChangedFillMode) {
   const std::vector<uint16_t> values = numbers(64 * 8);
   uint16_t *a = memory(values), *b = memory<uint16_t>(4096 + 64);
@@ -311,8 +312,8 @@ TEST_F(PtxBulkCopies, AChangedFillMode) {
   }
 }
 
-// The kernel stores all fields of a map of zeros, as Triton's kernels do. Without elemtype, the
-// elements are bytes.
+// A kernel stores all fields of a map of zeros, as Triton's kernels do, and loads a box by this
+// map. Without elemtype, the elements are bytes.
 class PtxMapOfAKernel : public PtxBulkCopies, public testing::WithParamInterface<bool> {};
 TEST_P(PtxMapOfAKernel, HasTheStoredFields) {
   const std::vector<uint16_t> values = numbers(64 * 8);

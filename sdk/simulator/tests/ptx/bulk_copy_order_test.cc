@@ -11,7 +11,7 @@ namespace {
 
 class PtxBulkCopyOrder : public PtxBulkCopies {};
 
-// A load before the wait reads the old content of shared memory.
+// A load from shared memory before the wait for a bulk copy reads the old content.
 TEST_F(PtxBulkCopyOrder, ALoadCompletesLate) {
   uint32_t *a = memory(std::vector<uint32_t>(2048, 9)), *b = memory<uint32_t>(2048);
   run("mbarrier.arrive.expect_tx.shared.b64 _, [%b], 8192;\n"
@@ -23,8 +23,8 @@ TEST_F(PtxBulkCopyOrder, ALoadCompletesLate) {
   EXPECT_EQ(b[1], 9u);
 }
 
-// With a seed, copies complete at different times: without the wait, some seeds give a wrong
-// result; with the wait, every seed gives the correct result.
+// With a seed other than 0, bulk copies complete at different times: without the wait, some seeds
+// give a wrong result; with the wait, every seed gives the correct result.
 TEST_F(PtxBulkCopyOrder, SeedsVaryTheCompletion) {
   const auto first_words = [&](const std::string& wait) {
     std::set<uint32_t> words;
@@ -47,7 +47,8 @@ TEST_F(PtxBulkCopyOrder, SeedsVaryTheCompletion) {
   EXPECT_EQ(first_words(kWait), (std::set<uint32_t>{9}));
 }
 
-// wait_group n leaves the last n groups pending. The bytes of pending groups are read later.
+// cp.async.bulk.wait_group n leaves the last n groups pending. The copies of pending groups read
+// their source bytes later.
 TEST_F(PtxBulkCopyOrder, GroupsOfStores) {
   const auto stored = [&](const std::string& wait) {
     uint32_t* b = memory<uint32_t>(8);
@@ -119,8 +120,8 @@ TEST_F(PtxBulkCopyFaults, AnotherObjectThanATensorMap) {
             "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes: the "
             "tensor map was not encoded by cuTensorMapEncodeTiled() (bulk.cu:20)");
 }
-// A tensor map that fills integers with NaN. cuTensorMapEncodeTiled() rejects this combination, but
-// a kernel can write such a map.
+// Reports a bulk copy by a tensor map that fills integers with NaN. cuTensorMapEncodeTiled()
+// rejects this combination, but a kernel can write such a map.
 TEST_F(PtxBulkCopyFaults, NansForIntegers) {
   uint16_t* a = memory<uint16_t>(64 * 40);
   TensorDescription map = map_of(a, {64, 40}, {8, 1});
@@ -180,7 +181,8 @@ TEST_F(PtxBulkCopyFaults, AWrongNumberOfBytes) {
             "(16 bytes missing) (bulk.cu:30)");
 }
 
-// Copied bytes count as initialised if their source bytes are initialised.
+// initcheck treats bytes that a bulk copy stored as initialised if the source bytes are
+// initialised.
 TEST_F(PtxBulkCopyFaults, InitcheckFollowsCopies) {
   const auto uses = [&](bool is_initialised) {
     uint32_t *a = nullptr, *b = nullptr;
@@ -200,7 +202,8 @@ TEST_F(PtxBulkCopyFaults, InitcheckFollowsCopies) {
   EXPECT_GT(uses(false), 0u);
 }
 
-// A reduction reads global memory; a copy into global memory does not.
+// initcheck reports a bulk reduction into uninitialised global memory, since the reduction reads
+// the memory. A bulk copy into such memory is not reported.
 TEST_F(PtxBulkCopyFaults, InitcheckFollowsReductions) {
   const auto uses = [&](const char* copy, bool is_initialised) {
     uint32_t* a = nullptr;
@@ -227,8 +230,8 @@ TEST_F(PtxBulkCopyFaults, InitcheckFollowsReductions) {
   EXPECT_EQ(uses("cp.async.bulk.global.shared::cta.bulk_group", false), std::vector<std::string>{});
 }
 
-// An uninitialised element of A makes a row of D uninitialised, an uninitialised element of B a
-// column of D. Copies of this row or column are uninitialised too.
+// An uninitialised element of A of a wgmma product makes a row of the result D uninitialised, an
+// uninitialised element of B a column of D. Copies of this row or column are uninitialised too.
 class PtxAsyncInit : public PtxBulkCopies {
  protected:
   // Returns the reported uses of uninitialised bits in a kernel that computes a product by wgmma

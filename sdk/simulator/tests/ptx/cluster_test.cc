@@ -77,7 +77,8 @@ TEST_F(PtxClusters, SharedMemoryOfAnotherBlock) {
 }
 
 TEST_F(PtxClusters, StoresAndAtomicsInAnotherBlock) {
-  // Each thread stores in the next block, and all blocks count in block 0.
+  // Each thread stores in the shared memory of the next block, and increments a counter in the
+  // shared memory of block 0.
   const std::string body =
       "mov.u32 %r5, 0; mad.lo.u32 %r2, %i, 4, %s; st.shared.u32 [%r2], %r5;\n" +
       std::string(kSynchronise) +

@@ -102,7 +102,8 @@ TEST_F(PtxCounters, RatiosOfAScalarLoadAndAStride) {
   EXPECT_EQ(stride.moved_bytes(), 1024u);
 }
 
-// Each of 512 threads copies 16 bytes. `load` and `more` may cause traffic above the budget.
+// Each of 512 threads copies 16 bytes. The instructions `load` and `more` cause the traffic that
+// over_budget() compares with the budget of this copy.
 TEST_F(PtxCounters, WhatIsOverABudget) {
   char* x = memory<char>(1 << 17);
   const auto over = [&](const std::string& load, const std::string& more = "") {
@@ -179,7 +180,8 @@ TEST_F(PtxCounters, Atomics) {
   EXPECT_EQ(counters.stores.requests, 0u);
 }
 
-// Half of the lanes store to shared memory through generic addresses.
+// Stores through generic addresses count as traffic of the state space of each address: half of the
+// lanes store to global memory, the other half to shared memory.
 TEST_F(PtxCounters, GenericAddresses) {
   const std::string body = apart(4) +
                            "mov.u64 %y2, tile;\ncvta.shared.u64 %y2, %y2;\nsetp.lt.u32 %p1, %i, "

@@ -32,8 +32,9 @@ TEST_F(PtxFaults, OutsideOfAnAllocation) {
             "0 bytes after an "
             "allocation of 160 bytes (faulty.cu:12)");
 }
-// If the addresses of the lanes have equal distances, the simulator checks only the first and the
-// last active lane.
+// Changes %x from the address of element i to the address of element -i in thread i. If the
+// addresses of the lanes have equal distances, the simulator checks only the first and the last
+// active lane.
 const char* const kBackwards = "mul.wide.u32 %y2, %i, 8;\nsub.u64 %x, %x, %y2;\n";
 
 TEST_F(PtxFaults, OutsideAtTheLastLane) {
@@ -128,8 +129,8 @@ TEST_F(PtxFaults, OfTheHost) {
             "in no allocation "
             "(faulty.cu:12)");
 }
-// Shared memory that is reserved for cooperative groups, separate from the kernel's own shared
-// memory.
+// A kernel may access the shared memory that is reserved for cooperative groups, which is separate
+// from the kernel's own shared memory. An access past the end of the reserved memory is reported.
 TEST_F(PtxFaults, ReservedSharedMemory) {
   const std::string start = "mov.u32 %r1, %reserved_smem_offset_1;\nmad.lo.u32 %r2, %i, 4, %r1;\n";
   int* x = memory<int>(64);
@@ -400,7 +401,8 @@ TEST_F(PtxVariableFaults, AnIndexThatReachesTheNextVariable) {
             "bytes)" +
                 end_);
 }
-// The address is computed in several steps, or in a loop.
+// The report names the variable also if the address of the access is computed in several steps or
+// in a loop.
 TEST_F(PtxVariableFaults, AnAddressOfSeveralSteps) {
   const std::string cases[] = {
       "mad.wide.u32 %y3, %i, 64, %y2; ld.global.u32 %r3, [%y3];",
@@ -510,7 +512,7 @@ TEST_F(PtxVariableFaults, DynamicSharedMemory) {
             "[0, 0, 0]: Invalid __shared__ write of size 4 bytes, at byte -4 of dynamic shared "
             "memory (64 bytes)" +
                 end_);
-  // An access past the end of a static array that reaches dynamic shared memory.
+  // The report names the static array if an access past its end reaches dynamic shared memory.
   EXPECT_EQ(fault_of("mov.u32 %r3, other; st.shared.u32 [%r3+256], %i; st.shared.u32 [dynamic], "
                      "%i;"),
             "[0, 0, 0]: Invalid __shared__ write of size 4 bytes, at byte 256 of shared variable "

@@ -230,7 +230,8 @@ TEST_F(PtxInit, Predicates) {
   for (const auto& [body, undefined] : rules) EXPECT_EQ(is_undefined(body), undefined) << body;
 }
 
-// Only lane 3 has uninitialised values.
+// Checks which bits of results of shuffles and votes are uninitialised if only lane 3 has
+// uninitialised values.
 TEST_F(PtxInit, LanesOfAWarp) {
   const std::string lane =
       "setp.eq.u32 %p, %i, 3;\nselp.b32 %q1, %u, 6, %p;\nselp.b32 %q2, %u, 0, %p;\n"
@@ -259,7 +260,8 @@ TEST_F(PtxInit, LanesOfAWarp) {
             0u);
 }
 
-// Shuffles whose source lane has exited, does not exist in the block, or is not in the mask.
+// initcheck reports the result of a shuffle whose source lane has exited, does not exist in the
+// block, or is not in the mask.
 TEST_F(PtxInit, ShufflesFromLanesThatTakeNoPart) {
   const std::string ends = "setp.ge.u32 %p, %i, 16;\n@%p ret;\n.loc 1 8 3\n",
                     use = "\n.loc 1 9 3\nst.global.u32 [%mine], %r;";
@@ -472,7 +474,8 @@ TEST_F(PtxInit, AsynchronousCopies) {
             0u);
 }
 
-// Only rows 0 to 3 of a tile of 8 rows of 16 bytes are initialised.
+// Counts the lanes with uninitialised results of matrix instructions, which read a tile of 8 rows
+// of 16 bytes. Only rows 0 to 3 of the tile are initialised.
 TEST_F(PtxInit, Matrices) {
   const std::string rows =
       "mov.u32 %q1, tile;\nmad.lo.u32 %q2, %i, 4, %q1;\nsetp.lt.u32 %p, %i, 16;\n"

@@ -30,7 +30,8 @@ class PtxMbarrier : public PtxExecution {
   }
 };
 
-// Each thread stores a word and arrives; after the phase, each thread loads another thread's word.
+// Instructions that store the number of thread i in word i of shared memory, and that load word 63
+// - i.
 const char* const kStoreOwn =
     "shl.b32 %x3, %i, 2; add.u32 %x4, %x2, %x3; st.shared.u32 [%x4], %i;\n";
 const char* const kLoadOther =

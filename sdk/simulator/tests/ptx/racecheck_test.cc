@@ -75,7 +75,8 @@ TEST_F(PtxRaces, StoreAfterALoad) {
   EXPECT_EQ(races(twice + kBarrier + "st.shared.u32 [%mine], %i;"), "none");
 }
 
-// The lanes of warp 0 store adjacent elements of 8 bytes, and warp 1 loads words.
+// The lanes of warp 0 store adjacent elements of 8 bytes, and warp 1 loads words of 4 bytes. Each
+// report names the thread that stored the word.
 TEST_F(PtxRaces, WordsOfAdjacentElements) {
   const std::string store =
       "mad.lo.u32 %r3, %i, 8, %first;\ncvt.u64.u32 %y1, %i;\n.loc 1 5 3\n"
@@ -155,7 +156,8 @@ TEST_F(PtxRaces, LanesOfAWarpAtTheLevelOfWarnings) {
   EXPECT_EQ(of_lanes("and.b32 %r4, %i, 1;\nsetp.eq.u32 %p1, %r4, 0;\n@%p1 bra even;\n"
                      "bar.warp.sync -1;\nbra both;\neven: bar.warp.sync -1;\nboth:\n"),
             "none");
-  // A second store of each lane, after another lane has loaded the word.
+  // Each lane stores to its word again, after another lane has loaded the word. The lanes must
+  // synchronise between the load and this store.
   const std::string again = "add.u32 %r4, %i, 9;\n.loc 1 9 3\nst.shared.u32 [%mine], %r4;\n";
   EXPECT_NE(of_lanes("bar.warp.sync -1;\n", again)
                 .find("Race reported between Write access at byte 0 of shared memory (raced.cu:9) "
@@ -163,7 +165,8 @@ TEST_F(PtxRaces, LanesOfAWarpAtTheLevelOfWarnings) {
                       "(raced.cu:7), with no __syncwarp()"),
             std::string::npos);
   EXPECT_EQ(of_lanes("bar.warp.sync -1;\n", "bar.warp.sync -1;\n" + again), "none");
-  // All threads read one word, and one thread stores this word.
+  // All threads read one word, and one thread stores this word. The report must name another thread
+  // as the reader.
   const auto of_one = [&](const std::string& lane) {
     return races("ld.shared.u32 %r2, [%first];\nsetp.eq.u32 %p1, %i, " + lane +
                      ";\n@%p1 st.shared.u32 [%first], 7;",
@@ -196,7 +199,8 @@ TEST_F(PtxRaces, BytesAreApart) {
 
 TEST_F(PtxRaces, NumberedBarriers) {
   EXPECT_EQ(races(kStore + "bar.sync 3, 64;\n" + kLoad), "none");
-  // The upper warp waits at the barrier; the lower warp only arrives at the barrier.
+  // The lower warp stores and arrives at the barrier without a wait; the upper warp waits at the
+  // barrier and loads.
   const std::string one_direction = "@!%lower bra consumer;\n" + kStore +
                                     "bar.arrive 2, 64;\nbra end;\nconsumer:\n"
                                     "bar.sync 2, 64;\n" +
@@ -552,7 +556,9 @@ TEST_F(PtxMemoryModel, StateSpaces) {
   EXPECT_NE(guarded("st.relaxed.cta.shared.u32 [%r6], 1;"), "none");
 }
 
-// Thread 0 of each of two blocks takes a lock with `cas` and adds 1 to element 0.
+// Thread 0 of each of two blocks takes a lock with `cas` and adds 1 to element 0. The additions
+// race if no fence that includes both blocks precedes the release of the lock. If only the fence
+// after `cas` is missing, the race has the level `warn`.
 TEST_F(PtxMemoryModel, Locks) {
   const auto locked = [&](const std::string& acquire, const std::string& release, RaceLevel level,
                           unsigned seed) {
@@ -604,7 +610,8 @@ TEST_F(PtxGlobalRaces, AfterAnInvalidAccess) {
       << text;
 }
 
-// After many invalid accesses in a loop, the kernel ends.
+// A thread continues after each of 10000 invalid accesses. A further invalid access ends the
+// kernel.
 class PtxInvalidRaces : public PtxGlobalRaces {
  protected:
   // Returns the value that a kernel stores after `count` invalid loads.
@@ -679,7 +686,9 @@ TEST_F(PtxGlobalRaces, TheLastBlockResetsTheCounter) {
   // `red` reads no value, so the earlier atomics are not observed.
   EXPECT_NE(of_last("red.global.add.u32 [%x+512], 1;\nmov.u32 %r5, %r1;"), "none");
 }
-// One block waits for a flag that the other block stores.
+// One block stores elements and then a flag; the other block waits for the flag and loads the
+// elements. A release and an acquire order the loads after the stores; volatile accesses to the
+// flag do not.
 TEST_F(PtxGlobalRaces, FencesAndAFlag) {
   const auto of_waiter = [&](const std::string& store, const std::string& load) {
     std::memset(x_, 0, (kCount + 8) * sizeof(*x_));

@@ -28,7 +28,8 @@ TEST_F(PtxThreads, BlocksThatAdd) {
   EXPECT_EQ(in_[0], 8192u * 64);
 }
 
-// The last block to arrive adds the values that all blocks stored.
+// The block that increments the counter last adds the values that all blocks stored. Exactly one
+// thread returns the sum.
 TEST_F(PtxThreads, BlocksThatWaitForAll) {
   const auto r = run_large(kernel(
       "st.global.u32 [%out], 1;\nmembar.gl;\nbar.sync 0;\nmov.u32 %x1, %tid.x;\n"
@@ -57,8 +58,8 @@ TEST_F(PtxThreads, BlocksThatFail) {
   EXPECT_NE(fault().find("block [1093, 0, 0], thread [48, 0, 0]"), std::string::npos) << fault();
 }
 
-// Each host thread uses its own stream and modules, and enqueues host functions between the
-// kernels.
+// Several host threads load modules, launch kernels and enqueue host functions between the kernels
+// at the same time, each host thread in its own stream.
 TEST_F(PtxThreads, ThreadsThatLaunch) {
   std::atomic<int> called{0}, wrong{0};
   std::vector<std::thread> threads;
