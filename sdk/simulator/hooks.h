@@ -134,8 +134,8 @@ class BlockHooks {
   /// Called when a lane of the block issues a bulk copy.
   virtual void issues(const Warp& /*warp*/, const Operation& /*operation*/,
                       const IssuedCopy& /*copy*/) {}
-  /// Called for the issuing block when a copy has stored its bytes in shared memory of the block
-  /// `to`, before the mbarrier counts the bytes.
+  /// Called for the issuing block when a bulk copy has stored its bytes in shared memory of the
+  /// block `to`, before the mbarrier counts the bytes.
   virtual void lands(uint64_t /*copy*/, const Block& /*to*/, const MbarrierPhase& /*mbarrier*/) {}
   /// Called when an mbarrier of the block has counted bytes, or arrivals of cp.async.
   virtual void counted(uint32_t /*mbarrier*/) {}
@@ -185,8 +185,8 @@ class Tools {
   /// overlap earlier work of its stream. Called in the launching thread; begin() receives the
   /// record when the launch runs.
   virtual std::shared_ptr<void> work_clock() const = 0;
-  /// Returns the number of a launch by the host: 1 for the first call. Runs of a graph share the
-  /// number of the call that made the node. Called in the launching thread.
+  /// Returns the number of a launch by the host: 1 for the first call. In each launch of a graph, a
+  /// kernel node has the number of the call that made the node. Called in the launching thread.
   virtual uint64_t number_launch() = 0;
   /// Returns the hooks for a launch, which then runs the instrumented kernel. Returns null if no
   /// tool is active.

@@ -16,7 +16,7 @@ void Block::reject(const std::string& sentence, cudaError_t error) {
 }
 
 void Block::halt() {
-  const RaceObserved suspended;  // the fiber's next user must be observed
+  const RaceObserved suspended;  // the race detector must observe the fiber's next thread
   for (;;) running_->fiber->suspend();
 }
 

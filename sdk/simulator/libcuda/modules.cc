@@ -28,7 +28,7 @@ struct JitOptions {
       if (options[i] == CU_JIT_ERROR_LOG_BUFFER) buffer = static_cast<char*>(values[i]);
       if (options[i] == CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES) size_option = i;
     }
-    // The value of the option is the size itself, converted to a pointer.
+    // The value of CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES is the size itself, converted to a pointer.
     if (size_option < count) size = reinterpret_cast<uintptr_t>(values[size_option]) & 0xffffffffu;
     const size_t written = buffer == nullptr || size == 0 ? 0 : std::min(size - 1, message.size());
     if (size != 0 && buffer != nullptr) {
@@ -47,7 +47,8 @@ bool is_text(const void* code) {
   return *bytes == '.' || *bytes == '/';  // PTX text begins with a directive or a comment
 }
 
-// Replaces the core's error for machine code by the driver's error.
+// Returns the driver's error for a load of machine code in place of the core's error. Returns other
+// errors unchanged.
 cudaError_t error_of_load(cudaError_t error) {
   return error == cudaErrorNotSupported ? cudaErrorNoKernelImageForDevice : error;
 }

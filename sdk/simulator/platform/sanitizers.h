@@ -72,7 +72,8 @@ inline constexpr bool kRaceDetector = true;
 /// a later race_acquire(address).
 inline void race_acquire(void* address) { __tsan_acquire(address); }
 inline void race_release(void* address) { __tsan_release(address); }
-/// Called when the object at an address ends. ThreadSanitizer resets freed memory itself.
+/// Called when the object at an address is destroyed. Does nothing, because ThreadSanitizer resets
+/// freed memory itself.
 inline void race_forget(void*) {}
 inline void race_ignore(bool ignore) {
   (ignore ? AnnotateIgnoreReadsBegin : AnnotateIgnoreReadsEnd)("", 0);

@@ -89,7 +89,7 @@ bool reaches_foreign_memory(const std::string& name, const Arguments& arguments,
   return false;
 }
 
-// Runs a launch on its device, when the launch's turn in the stream has come.
+// Called when the stream reaches a launch: runs the launch on its device.
 void run(const CudaLaunch& launch, const GridRun& grid) {
   const std::string name = launch.kernel.empty() ? "kernel" : launch.kernel;
   if (reaches_foreign_memory(name, launch.arguments, launch.device)) return;

@@ -48,12 +48,12 @@ Queue& queue_of(int device, cudaStream_t stream);
 /// Removes the queue of a stream whose tasks have ended. Also removes the stream from each
 /// TasksBefore, which would otherwise grow with every stream of a program.
 void remove_queue(int device, cudaStream_t stream);
-/// Enqueues a task. The task runs at once, unless there is a seed or the task must wait for a
-/// running host function.
+/// Enqueues a task. With seed 0, runs the task at once, unless the task must wait for a running
+/// host function.
 void give(int device, cudaStream_t stream, Task task);
 /// Records that the last enqueued task of a stream launches kernels.
 void note_kernel(int device, cudaStream_t stream);
-/// Returns whether there are kernels that the host has not waited for.
+/// Returns whether the host has not yet waited for some kernel.
 bool has_unwaited_kernels();
 /// Runs the remaining tasks of a stream, and the tasks of other streams that they depend on. A wait
 /// that cannot end is a fault of the device.
@@ -61,9 +61,9 @@ void drain(int device, cudaStream_t stream);
 void drain_device(int device);
 /// Runs tasks until `reached()` returns true. A wait that cannot end is a fault of the device.
 void drain_until(int device, const std::function<bool()>& reached);
-/// Called by a query such as cudaEventQuery(). With a seed, runs some tasks; without a seed, runs
-/// tasks until `reached()` returns true. A condition that can never become true is a fault of the
-/// device.
+/// Called by a query such as cudaEventQuery(). With seed 0, runs tasks until `reached()` returns
+/// true; with another seed, runs some tasks. A condition that can never become true is a fault of
+/// the device.
 void work_for_question(int device, const std::function<bool()>& reached);
 bool is_idle(int device, cudaStream_t stream);
 

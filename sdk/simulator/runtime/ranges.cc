@@ -138,7 +138,8 @@ bool is_still_allocated(const MemoryRange& range, const char* function, const ch
   const bool same = allocation != nullptr && allocation->number == range.number;
   if (same && allocation->live) return true;
   const Surroundings all = around(range.at, true);
-  // The address may belong to a different allocation now.
+  // If the memory was freed and the address belongs to another allocation now, the message states
+  // only the size of the range.
   const std::string location =
       same || all.number == 0 ? range_text(range, all) : bytes_text(range.size);
   const std::string message = std::string(range.argument) + ": " + location +

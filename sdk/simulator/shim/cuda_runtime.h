@@ -58,8 +58,8 @@ const void* described(void (*kernel)(Params...)) {
   describe_kernel(address, invoke, kSizes, sizeof...(Params));
   return address;
 }
-/// Returns the kernel without a description, since the argument types of an untyped address are
-/// unknown.
+/// Returns `kernel` without a call of describe_kernel(), since the argument types of an untyped
+/// address are unknown.
 inline const void* described(const void* kernel) { return kernel; }
 
 }  // namespace kernkit::simulator

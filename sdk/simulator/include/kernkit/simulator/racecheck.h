@@ -13,7 +13,7 @@ namespace kernkit::simulator {
 /// the levels.
 enum class RaceLevel {
   kInfo,  ///< stores of the same value; strong accesses that nothing orders
-  kWarn,  ///< lanes of a warp without __syncwarp(); accesses that lack only an acquire fence
+  kWarn,  ///< unordered accesses by lanes of a warp; accesses that lack only an acquire fence
   kError  ///< unordered accesses of different warps, blocks, kernels or copies
 };
 /// The number of levels.
@@ -21,7 +21,7 @@ inline constexpr int kRaceLevels = 3;
 
 /// Two unordered accesses to the same byte, at least one of which is a store.
 struct Race {
-  std::string sentence;  ///< report with the source lines of both accesses, for the first block
+  std::string sentence;  ///< report with the lines of both accesses, for the lowest-numbered block
   uint64_t count;        ///< number of races at these two lines, counted for each lane
   RaceLevel level = RaceLevel::kError;  ///< most severe level of these races
 };
