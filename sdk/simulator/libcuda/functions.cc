@@ -28,7 +28,7 @@ cudaError_t read_attribute(int* value, CUfunction_attribute attribute, const voi
     case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
       *value = all.maxDynamicSharedSizeBytes;
       break;
-    default: *value = 0;  // attributes that the simulator ignores
+    default: *value = 0;  // attributes without an effect in the simulator
   }
   return cudaSuccess;
 }

@@ -10,7 +10,8 @@
 
 namespace kernkit::simulator::driver {
 
-// The default is for errors with the same number in the runtime's and the driver's API.
+// Returns the driver's error for an error of the runtime's API. Errors without a case below have
+// the same number in both APIs.
 CUresult result_of(cudaError_t error) {
   switch (error) {
     case cudaErrorInvalidConfiguration:

@@ -145,7 +145,7 @@ struct State {
   std::vector<Injection> injections;
   int driver_version = CUDART_VERSION;
   bool driver_started = false;                      // whether the driver's API is initialised
-  bool reads_visible_devices = false;               // whether hide_devices() is to read its list
+  bool reads_visible_devices = false;               // whether to read CUDA_VISIBLE_DEVICES
   std::vector<std::unique_ptr<CUctx_st>> contexts;  // all contexts, including destroyed contexts
   bool run_kernels = false;
   bool keeps_records = true;  // whether CudaRuntime's calls() and launches() are recorded

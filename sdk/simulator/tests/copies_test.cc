@@ -200,7 +200,8 @@ TEST_F(CudaCopies, FreedMemoryIsNoMemoryOfTheHost) {
             "cudaMemcpy(): dst: 4 bytes");
 }
 
-// The capture checks the range of a copy; the launch checks that the memory is still allocated.
+// The call of a captured copy checks the range of the memory; each launch of the graph checks that
+// the memory is still allocated.
 TEST_F(CudaCopies, InAGraph) {
   cudaGraph_t graph = nullptr;
   cudaGraphExec_t exec = nullptr;

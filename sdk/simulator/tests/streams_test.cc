@@ -239,8 +239,8 @@ TEST_F(CudaStreams, ARecordThatFailsIsNotWaitedFor) {
   EXPECT_EQ(log_, "a");
 }
 
-// Source of the rules: CUDA C++ Programming Guide, section "Stream and Event Behavior" for
-// multi-device systems.
+// Checks which functions accept a stream or an event of a device that is not current (CUDA C++
+// Programming Guide, section "Stream and Event Behavior" for multi-device systems).
 TEST_F(CudaStreams, WhatMayBeOfAnotherDeviceThanTheCurrentOne) {
   for (unsigned seed = 0; seed <= 10; ++seed) {
     start(seed, 2);

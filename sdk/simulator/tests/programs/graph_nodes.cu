@@ -237,7 +237,7 @@ void footprint(cudaStream_t stream) {
   EXPECT_BYTES(0, 0);
   check(cudaGraphLaunch(execs[0], other));
   check(cudaDeviceSynchronize());
-  // Reuses the memory of execs[0], whose launch has ended.
+  // The launch reuses the memory of execs[0], whose launch has ended.
   check(cudaGraphLaunch(execs[1], stream));
   EXPECT_BYTES(1, 1);
   check(cudaDeviceSynchronize());

@@ -621,7 +621,7 @@ TEST_F(PtxAsyncMistakes, FencesOfProducts) {
   const std::string add = "add.f32 %d1, %d1, 0f3f800000;";
   const std::string fence = "wgmma.fence.sync.aligned;";
   Lines program = kProduct;
-  // The first product, a change of its sums, and a second product.
+  // The program computes a product, changes its sums and computes a second product.
   program[19] = "wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;";
   program[20] = add + "\nst.shared.f32 [%own+8192], %d2;";
   program[21] = fence;

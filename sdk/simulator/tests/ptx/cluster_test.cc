@@ -124,7 +124,8 @@ TEST_F(PtxClusters, MbarriersOfAnotherBlock) {
 TEST_F(PtxClusters, Multicast) {
   std::vector<uint32_t> in(64);
   for (uint32_t i = 0; i < 64; ++i) in[i] = 1000 + i;
-  // Block 0 sends 128 bytes to the blocks 0 and 2; each block waits for its bytes.
+  // Block 0 copies 128 bytes of global memory to the blocks 0 and 2 by multicast; each of the two
+  // blocks waits for its bytes.
   const std::string body =
       "@%p0 mbarrier.init.shared.b64 [%b], 1;\nfence.mbarrier_init.release.cluster;\n"
       "mad.lo.u32 %r2, %i, 4, %s; st.shared.u32 [%r2], %i;\n" +

@@ -134,7 +134,8 @@ TEST_F(PtxExecution, AlignmentOfDynamicSharedMemory) {
 }
 
 TEST_F(PtxExecution, SpacesAndGenericAddresses) {
-  // Static and dynamic shared memory and local memory, also through generic addresses.
+  // Loads and stores of static and dynamic shared memory and of local memory, also through generic
+  // addresses.
   const std::string before = ".extern .shared .align 16 .b8 dynamic[];\n";
   const auto r = run(
       kernel(
@@ -445,8 +446,8 @@ TEST_F(PtxExecution, AsynchronousCopies) {
   for (uint32_t i = 0; i < 64; ++i) ASSERT_EQ(r[i], i < 10 ? 0 : numbers(64)[i]);
 }
 
-// A load before the lane's wait returns the old content. cp.async.wait_group n leaves the last n
-// groups pending.
+// A load returns the old content if the lane has not waited for its cp.async. cp.async.wait_group n
+// leaves the last n groups pending.
 TEST_F(PtxExecution, AsynchronousCopiesLandAtTheirWait) {
   const std::string start =
       ".shared .align 16 .b8 tile[512]; mov.u32 %x2, tile; shl.b32 %x3, %i, 3; "

@@ -360,7 +360,7 @@ TEST_F(PtxForms, Atomics) {
   }
 }
 
-// Each thread exchanges the halves of 16 bytes, and adds 1 to one half.
+// Threads 0 to 39 exchange the halves of 16 bytes, and all threads add 1 to the upper half.
 TEST_F(PtxForms, RegistersOf128Bits) {
   const struct {
     const char *load, *store;

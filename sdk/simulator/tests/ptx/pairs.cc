@@ -106,7 +106,8 @@ struct Clamped {
   }
 };
 
-// Prefers a number to a NaN; -0 is less than +0.
+// The minimum (kLeast) or maximum of two floats: the number if the other float is a NaN. -0 is less
+// than +0.
 template <class Format, bool kLeast>
 struct Choice {
   explicit Choice(uint16_t second) : b(second), y(all[second]) {}

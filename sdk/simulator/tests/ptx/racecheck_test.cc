@@ -1079,7 +1079,7 @@ TEST_F(PtxCallRaces, OfWorkOfTheHost) {
 }
 
 // Later work in the first stream does not order the first stream's access before the second
-// stream's access.
+// stream's access; a wait by the host for the first stream does.
 TEST_F(PtxCallRaces, AfterOtherWorkOfTheStream) {
   const auto more_work = [&](auto first_stream, auto) {
     cudaMemsetAsync(other_, 0, kBytes, first_stream);

@@ -31,8 +31,9 @@ uint32_t bits_of(const std::string& type) {
 // Returns whether the bits of an f64 are a NaN. PTX ISA does not specify a NaN's sign and payload.
 bool is_nan(uint64_t code) { return (code & 0x7fffffffffffffff) > 0x7ff0000000000000; }
 
-// The registers of a matrix. A line is a row of A, C or D, or a column of B. Four lanes hold a
-// line, each lane `adjacent_` neighbouring elements at a time, in `of_line_` registers.
+// The registers in which a warp holds a matrix. A line is a row of A, C or D, or a column of B.
+// Four lanes hold a line: each lane in turn holds `adjacent_` neighbouring elements, in `of_line_`
+// registers.
 class Registers {
  public:
   Registers(uint32_t lines, uint32_t length, uint32_t bits, bool is_sum)

@@ -70,7 +70,7 @@ uint32_t offset_of(const Layout& layout, uint32_t row, uint32_t byte, uint32_t r
   const uint32_t width = layout.swizzle / 16;  // units in a row of an atom
   const uint32_t atoms = (unit / width) * (rows / 8) + atom;
   const uint32_t at = (atoms * 8 + line) * layout.swizzle + unit % width * 16 + within;
-  const uint32_t phase = at / 128 % width;  // has a period of 128 * `width` bytes
+  const uint32_t phase = at / 128 % width;  // repeats every 128 * `width` bytes
   return at ^ phase * 16;
 }
 
