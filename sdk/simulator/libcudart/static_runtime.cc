@@ -184,7 +184,7 @@ bool is_of_nvidia(const std::string& path) {
   return std::any_of(std::begin(kOfNvidia), std::end(kOfNvidia), starts);
 }
 
-// Returns whether a fat binary in this section of a loaded module has PTX.
+// Returns whether a fat binary in this section of a loaded module contains PTX.
 bool has_ptx(const dl_phdr_info& module, const ElfW(Shdr) & section) {
   constexpr size_t kWrapperSize = 24;  // [bytes]
   for (size_t at = 0; at + kWrapperSize <= section.sh_size; at += kWrapperSize) {

@@ -255,7 +255,7 @@ TEST(CudaRuntime, Faults) {
   EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   EXPECT_EQ(cudaPeekAtLastError(), cudaErrorInvalidValue);
   runtime.plant(CudaFault::kOnce, cudaErrorIllegalAddress, 1);
-  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess) << "the error is of another device";
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess) << "the error belongs to device 1";
   cudaSetDevice(1);
   EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorIllegalAddress);
   EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);

@@ -57,7 +57,7 @@ TEST_F(CudaStreamWork, RunsInTheOrderOfItsStream) {
     order.erase(std::remove(order.begin(), order.end(), 'x'), order.end());
     EXPECT_EQ(order, "123");
   }
-  EXPECT_EQ(released_, 80) << "two for each seed";
+  EXPECT_EQ(released_, 80) << "two pieces of work for each of 40 seeds";
 }
 
 TEST_F(CudaStreamWork, RunsAtOnceWithoutASeed) {
@@ -119,7 +119,7 @@ TEST_F(CudaStreamWork, ADescriptionIsAFaultOfTheDevice) {
   EXPECT_STREQ(text, "of a test");
   EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorAssert);
   EXPECT_EQ(append_by_host(nullptr, 'a'), cudaErrorAssert);
-  EXPECT_EQ(released_, 2) << "also without a run";
+  EXPECT_EQ(released_, 2) << "the data of work that does not run is released too";
 }
 
 TEST_F(CudaStreamWork, ATurnComesAfterEarlierWork) {

@@ -59,13 +59,13 @@ class PtxAsyncMistakes : public Ptx {
   Reports run(const Lines& lines, RaceLevel level, unsigned threads = 128,
               const char* directive = "", unsigned blocks = 1) {
     Reports reports;
-    CudaRuntime runtime;  // a fault ends the context
+    CudaRuntime runtime;  // new devices, since a fault ends the context
     runtime.run_kernels(true);
     {
       PtxModule module(text(lines, directive), "sm_90a");
       const RaceCheck check(level);
       uint32_t *a = memory<uint32_t>(4096), *c = memory<uint32_t>(4096);
-      TensorMap map;  // 64 words at a
+      TensorMap map;  // describes 64 words at `a`
       map.type = 2;   // CU_TENSOR_MAP_DATA_TYPE_UINT32
       map.dimensions = map.steps[0] = 1;
       map.element_bytes = 4;

@@ -148,7 +148,7 @@ TEST_F(PtxBulkCopyFaults, AMapOfAKernelLacksAField) {
     if (!is_box && !has("rank") && !has("global_address")) continue;
     std::string changes = kNoMap;
     for (const std::string& field : fields) changes += field == lacks ? "" : field;
-    CudaRuntime runtime;  // a fault ends the context
+    CudaRuntime runtime;  // new devices, since a fault ends the context
     runtime.run_kernels(true);
     uint16_t *a = memory<uint16_t>(64 * 8), *b = memory<uint16_t>(4096 + 64);
     run("", load_by_changed_map(changes), a, b, {},
