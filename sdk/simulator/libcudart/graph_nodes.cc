@@ -310,7 +310,8 @@ const char* name_of(NodeKind kind) {
   return "unknown";
 }
 
-// Writes the nodes of a graph, whose names begin with `prefix`, and the nodes of its child graphs.
+// Writes the nodes of a graph and of its child graphs as text of Graphviz. The name of each written
+// node begins with `prefix`.
 void print_nodes(const std::vector<GraphNode>& nodes, const std::string& prefix,
                  std::ostream* file) {
   for (size_t i = 0; i < nodes.size(); ++i) {

@@ -113,8 +113,7 @@ TEST_F(CudaStreams, FunctionsOfTheHostRunBesideTheStream) {
   }
 }
 
-// On a GPU, the calls in this test would wait forever. In the simulator, the calls return an error
-// and report a fault.
+// Calls that would wait forever on a GPU return an error in the simulator, and report a fault.
 TEST_F(CudaStreams, AWaitThatNeverEndsIsAFault) {
   const auto faults = [&](const std::string& function, auto&& wait) {
     for (const unsigned seed : {0u, 1u}) {

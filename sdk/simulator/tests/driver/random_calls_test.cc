@@ -374,7 +374,8 @@ TEST_F(RandomCalls, MatchAModel) {
   EXPECT_NE(::testing::internal::GetCapturedStderr(), "");
 }
 
-// Each host thread has its own stack of contexts and its own last error.
+// Several host threads run sequences at the same time. Each host thread has its own stack of
+// contexts and its own last error.
 TEST_F(RandomCalls, OfSeveralThreads) {
   start();
   const CUfunction scale = function(load(kScale), "scale");

@@ -474,8 +474,8 @@ TEST_F(PtxAsyncMistakes, ArrivalBeforeAWaitAtOneBarrier) {
           "with no barrier between that orders them"}});
 }
 
-// In the mistake, warp 1 completes phases 0 and 1 before warp 0 waits for phase 0; warp 0 then
-// waits for phase 2.
+// In the mistake, warp 1 completes phases 0 and 1 before warp 0 waits for phase 0. Warp 0 then
+// waits for phase 2, and memcheck must report that the threads of warp 0 were lapped.
 TEST_F(PtxAsyncMistakes, LappedWaiter) {
   const std::string arrive =
       "setp.ne.u32 %p2, %i, 32;\n@!%p2 mbarrier.arrive.shared::cta.b64 %state, [%b];";

@@ -182,8 +182,8 @@ TEST_F(PtxBulkCopies, TensorLoadsRoundToTf32) {
   }
 }
 
-// Elements outside of the tensor are NaN in every floating-point format, also across the units of a
-// swizzle. NVIDIA's documentation does not specify the bits of the NaN.
+// A load with the fill mode NaN sets elements outside of the tensor to NaN in every floating-point
+// format, also with a swizzle. NVIDIA's documentation does not specify the bits of the NaN.
 TEST_F(PtxBulkCopies, TensorLoadsWithNans) {
   constexpr struct {
     int type;  // value of CUtensorMapDataType

@@ -674,8 +674,8 @@ TEST_F(PtxEndedThreads, MasksMayNameThem) {
   }
 }
 
-// Two lanes wait at bar.warp.sync with the mask of all lanes. The other lanes exit later without
-// executing bar.warp.sync, as in a reduction of Numba.
+// Two lanes that wait at bar.warp.sync with the mask of all lanes continue after all other lanes
+// have exited without bar.warp.sync, as in a reduction of Numba.
 TEST_F(PtxEndedThreads, LanesWaitUntilOtherLanesEnd) {
   const auto r =
       results("",

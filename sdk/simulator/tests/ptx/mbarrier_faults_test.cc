@@ -55,7 +55,7 @@ TEST_F(PtxMbarrierFaults, TwoInitialisations) {
       "initialised already; expected mbarrier.inval before this use (ring.cu:12)");
 }
 TEST_F(PtxMbarrierFaults, LanesWithDifferentCounts) {
-  // Two lanes initialise different mbarriers, with different counts.
+  // One instruction may initialise different mbarriers with different counts.
   launch(
       "setp.lt.u32 %p1, %i, 2; mul.lo.u32 %r3, %i, 16; mov.u32 %r4, tile;\n"
       "add.u32 %r3, %r3, %r4; add.u32 %r2, %i, 1;\n"

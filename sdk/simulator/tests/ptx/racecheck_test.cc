@@ -668,9 +668,9 @@ TEST_F(PtxGlobalRaces, FencesAndACounter) {
   EXPECT_NE(of_last("membar.cta;"), "none");
   EXPECT_NE(of_last("membar.gl;", "atom.relaxed.cta.global.add.u32"), "none");
 }
-// The block that takes the last ticket resets the counter by a store. The block's atomic has read
-// the results of the other blocks' atomics, directly or through other atomics, so all atomics are
-// ordered before the store (PTX ISA, "Observation Order" and "Causality Order").
+// The block that increments the counter last resets the counter by a store. The block's atomic has
+// read the results of the other blocks' atomics, directly or through other atomics, so all atomics
+// are ordered before the store (PTX ISA, "Observation Order" and "Causality Order").
 TEST_F(PtxGlobalRaces, TheLastBlockResetsTheCounter) {
   const auto of_last = [&](const std::string& add, const std::string& last = "3") {
     x_[kCount] = 0;

@@ -116,8 +116,8 @@ TEST_F(PtxReal, OtherRoundings) {
     return sum > 0 ? std::min(sum, 1.0f) : 0.0f;
   });
 }
-// A kernel's arithmetic does not depend on the mode of the thread that launches the kernel, and
-// leaves that mode as it is.
+// A kernel's arithmetic does not depend on the floating-point mode of the thread that launches the
+// kernel, and does not change this mode.
 TEST_F(PtxReal, FloatingPointModeOfTheLaunchingThread) {
   PtxModule module(
       ".visible .entry k(.param .u64 x)\n{\n.reg .b64 %x; .reg .f32 %f<4>;\n"
@@ -227,8 +227,8 @@ TEST_F(PtxReal, Comparisons) {
   check_one("nan", nan);
 }
 
-// The errors of the simulator's results are far below PTX ISA's bounds; the errors of a GPU's
-// results may reach the bounds.
+// Compares results of approximations with the bounds of PTX ISA. The errors of the simulator are
+// far below these bounds; the errors of a GPU may reach the bounds.
 TEST_F(PtxReal, Approximations) {
   const double kNear = std::ldexp(1, -22), kTurns = 100 * 3.14159;
   const struct {
@@ -293,7 +293,8 @@ class PtxRealOfFirstDevices : public Instruction {
   }
 };
 
-// ptxas compiles these forms of PTX for sm_13 to FFMA.FTZ and FADD.FTZ.
+// Subnormal sources and results are flushed to zero: ptxas compiles these forms of PTX for sm_13 to
+// FFMA.FTZ and FADD.FTZ.
 TEST_F(PtxRealOfFirstDevices, SubnormalNumbersAreZero) {
   const auto mad = [](float a, float b, float c) { return std::fma(a, b, c); };
   check_float("mad.f32 %d, %a, %b, %c", 3, mad);

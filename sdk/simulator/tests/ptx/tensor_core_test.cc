@@ -158,8 +158,8 @@ class PtxTensorCore : public Ptx {
   }
 };
 
-// If set, the environment variable KERNKIT_TENSOR_CORE_SUMS is the path of a file that replaces
-// tensor_core_sums.txt.
+// Compares the simulator's sums with the sums of devices that tensor_core_sums.txt contains. If the
+// environment variable KERNKIT_TENSOR_CORE_SUMS is set, reads the file with this path instead.
 TEST_F(PtxTensorCore, SumsOfDevices) {
   const char* other = std::getenv("KERNKIT_TENSOR_CORE_SUMS");
   std::ifstream file(other != nullptr ? other : KERNKIT_TENSOR_CORE_SUMS);

@@ -58,7 +58,7 @@ struct CudaLaunch {
   }
 };
 
-/// Kind of an error that CudaRuntime::plant() plants as if earlier work had left the error.
+/// Kind of an error that CudaRuntime::plant() sets, as if earlier work had left the error.
 enum class CudaFault {
   kPending,  ///< unread error of a failed call: only cudaGetLastError() returns the error
   kOnce,     ///< error of the next call that reaches the device while the device is current
