@@ -13,7 +13,7 @@
 namespace kernkit::simulator {
 namespace {
 
-/// PTX statements by the line number that the statement has in the .loc directives.
+/// PTX statements by the line number in their .loc directives.
 using Lines = std::map<int, std::string>;
 
 const char* const kMemcheck = "memcheck";

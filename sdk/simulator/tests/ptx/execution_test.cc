@@ -231,7 +231,7 @@ TEST_F(PtxExecution, LanesWaitForEachOther) {
   }
 }
 
-// Each block waits for all blocks with higher numbers.
+// Each block waits for all blocks with higher numbers; the launch must end.
 TEST_F(PtxExecution, BlocksWaitForEachOther) {
   run(kernel("mov.u32 %x2, %nctaid.x; sub.u32 %x2, %x2, 1; mov.u32 %x3, %ctaid.x; sub.u32 %x2, "
              "%x2, %x3;\n"
@@ -632,7 +632,8 @@ TEST_F(PtxEndedThreads, SoAreItsResults) {
     for (uint32_t i = 0; i < n; ++i) ASSERT_EQ(r[i], expected) << i << " of " << n;
   }
 }
-// Threads exit while other threads already wait, in the same warp and in other warps.
+// A barrier opens if the missing threads exit while other threads already wait, in the same warp
+// and in other warps.
 TEST_F(PtxEndedThreads, ABarrierOpensAfterALateExit) {
   const std::string late =
       "setp.lt.u32 %p1, %i, %n; @%p1 bra come; mov.u32 %x1, 0;\nslow: add.u32 %x1, %x1, 1; "
@@ -709,7 +710,8 @@ TEST_F(PtxExecution, Prints) {
   EXPECT_EQ(::testing::internal::GetCapturedStdout(), expected);
   EXPECT_EQ(fault(), "none");
 }
-// In version 1 of PTX ISA, special registers such as %tid have 16 bits.
+// Instructions with 16-bit operands read the lower halves of special registers: in version 1 of PTX
+// ISA, special registers such as %tid have 16 bits.
 TEST_F(PtxExecution, LowerHalvesOfSpecialRegisters) {
   const auto r = run(kernel("{ .reg .u16 %h<3>;\nmov.u16 %h1, %tid.x; cvt.u32.u16 %x1, %h1;\n"
                             "cvt.s32.u16 %x2, %ctaid.x; cvt.u32.u16 %x3, %nctaid.x; mov.u16 %h2, "

@@ -233,7 +233,8 @@ TEST_F(PtxFaults, BarrierNotReachedByAll) {
             "__syncthreads() and thread [40, 0, 0] waits at __syncthreads() of barrier 1 "
             "(faulty.cu:12)");
 }
-// The simulator uses barrier 16 for clusters.
+// A barrier number above 15 is reported, also 16, which the simulator uses internally for barriers
+// of clusters.
 TEST_F(PtxFaults, BarrierOutOfRange) {
   for (const std::string number : {"16", "17"}) {
     CudaRuntime runtime;
@@ -545,7 +546,8 @@ TEST_F(PtxHeapFaults, PastTheEnd) {
                 "Invalid __global__ read of size 4 bytes, 0 bytes after 20 bytes that malloc() "
                 "returned (faulty.cu:12)");
 }
-// The faulting instruction has already read the same address once, before free().
+// An instruction that reads memory without a fault before free() is reported when the instruction
+// reads the same address after free().
 TEST_F(PtxHeapFaults, AfterFree) {
   EXPECT_EQ(fault_of("{ .reg .pred %p; mov.u32 %r2, 0; again: ld.u32 %r1, [%y1+4]; "
                      "setp.eq.u32 %p, %r2, 1; @%p bra end; mov.u32 %r2, 1; " +
@@ -677,8 +679,9 @@ TEST_F(PtxFaults, NoPtxForTheDevice) {
             "9.0: set KERNKIT_CAPABILITY=100, or compile it with PTX of an earlier compute "
             "capability");
 }
-// CuPy's libraries contain machine code for many compute capabilities, but PTX only for the newest
-// capability.
+// If a library contains machine code for the device, but PTX only for a later compute capability,
+// the simulator runs this PTX. CuPy's libraries contain machine code for many compute capabilities,
+// but PTX only for the newest capability.
 TEST_F(PtxFaults, PtxOfALaterCapabilityRunsInPlaceOfMachineCode) {
   EXPECT_EQ(choose_ptx({75, 80, 90}, {86}, 86), 80);
   EXPECT_EQ(choose_ptx({75, 120}, {}, 120), 120);
