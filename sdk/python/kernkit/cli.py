@@ -50,7 +50,7 @@ def main(arguments: Optional[List[str]] = None) -> int:
     if named and not is_here(named[0]):
         print("kernkit:", why_not_here(named[0]), file=sys.stderr)
         return 3
-    for name in named or filter(is_here, COMMANDS):  # importing the modules of all commands takes 0.25 s
+    for name in named or filter(is_here, COMMANDS):  # only the named command, because importing all commands takes 0.25 s
         module = importlib.import_module(f".commands.{name}", __package__)
         text = module.__doc__ or ""
         module.add_arguments(commands.add_parser(

@@ -55,7 +55,7 @@ def run_until_interrupted(arguments: Sequence[Any], **options: Any) -> int:
 
 @contextlib.contextmanager
 def _errors_of_start(program: str, options: Mapping[str, Any]) -> Iterator[None]:
-    """Turns an OSError at the start of a program with `options` into a UserError."""
+    """Raises UserError in place of an OSError of the block, which starts a program with the `options` of subprocess."""
     try:
         yield
     except OSError as error:

@@ -14,8 +14,8 @@ CONFIDENCE = 0.95
 HIDDEN = 0.20
 FEWEST_ROUNDS = 3  # smallest number of rounds for a comparison; the standard deviation of fewer samples is unreliable
 CEILINGS = ("the best copy", "memcpy")
-# Lower limit of the standard deviation of the logarithms of times. In two runs, code and memory have different
-# addresses, which changes all samples of a run alike. The spread of a run's samples does not show this effect.
+# Lower limit of the standard deviation of the logarithms of times. The addresses of code and memory differ between two
+# runs, which changes all samples of a run by the same factor. The spread of a run's samples does not show this effect.
 PLACEMENT = 0.005
 
 
@@ -115,7 +115,7 @@ def _identity(run: Run, row: Row) -> Tuple[str, ...]:
 
 
 def compare(old: Run, new: Run, tolerance: float) -> Tuple[List[Change], List[str]]:
-    """Returns (changes, messages): the change of each row of the library that both runs have, and a message for each
+    """Returns (changes, messages): the change of each row of the library that is in both runs, and a message for each
     row that cannot be compared. `tolerance`: smallest change, as a share, for the verdict "slower" or "faster"."""
     before = {_identity(old, row): row for row in old.measured if old.is_ours(row)}
     pairs, missing = [], []

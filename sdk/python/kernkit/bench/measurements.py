@@ -37,15 +37,15 @@ _NANOSECONDS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 
 @dataclasses.dataclass
 class Row:
-    """A benchmark, with one sample per round. `unit` is the unit of the samples: "ns", "bytes" or "lines". Less is
-    better."""
+    """One benchmark, with one sample per round. `unit` is the unit of the samples: "ns", "bytes" or "lines". A smaller
+    sample is better."""
 
     program: str
     name: str
     unit: str = "ns"
     samples: List[float] = dataclasses.field(default_factory=list)
     bytes: float = 0  # bytes that one iteration reads and writes; 0 if the program does not count bytes
-    reason: str = ""  # reason why the row has no samples; begins with "skipped: " if the row was skipped, not failed
+    reason: str = ""  # reason why the row has no samples: "skipped: ..." if the row was skipped, an error text if it failed
 
     @property
     def path(self) -> List[str]:

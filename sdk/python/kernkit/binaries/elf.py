@@ -163,7 +163,7 @@ class ElfFile:
             return self._names(section)
 
     def relocations(self) -> Dict[int, int]:
-        """Returns {address of a relocation: its addend} for all relocations in sections of the type RELA."""
+        """Returns {address that a relocation changes: the relocation's addend} for all sections of the type RELA."""
         sections = [section for section in self.sections if section.kind == RELA]
         return {address: addend for section in sections for address, _, addend in self._entries(section, "QQq")}
 

@@ -18,7 +18,7 @@ _FATBIN = struct.Struct("<IHHQ")  # magic, version, size of the header [bytes], 
 # Header of an entry: kind, version, size of the header [bytes], size of the content after the header [bytes]; 12
 # unused bytes, architecture; 8 unused bytes, flags.
 _ENTRY = struct.Struct("<HHIQ12xI8xQ")
-_KINDS = {1: "compute", 2: "sm"}  # {kind of an entry: prefix of the architecture}: PTX, machine code
+_KINDS = {1: "compute", 2: "sm"}  # {kind of an entry: prefix of the architecture}; kind 1 is PTX, kind 2 is machine code
 _FLAG_A, _FLAG_F = 0x100000, 0x200000  # flags of architectures with the suffix a or f, as in sm_90a and sm_100f
 
 
@@ -60,9 +60,9 @@ def read_architectures(path: pathlib.Path) -> List[str]:
 
 
 def newest_ptx(path: pathlib.Path) -> int:
-    """Returns the newest compute capability for which a file has PTX, such as 80, or 0 without PTX. A fatbin of section
-    __nv_relfatbin does not count if it also has machine code for an older capability, as the fatbins of NVIDIA's
-    libcudadevrt.a do. Raises FatbinError if a section has an unknown format."""
+    """Returns the newest compute capability for which a file contains PTX, such as 80, or 0 without PTX. Ignores a fatbin
+    of section __nv_relfatbin that also contains machine code for an older capability, such as the fatbins of NVIDIA's
+    libcudadevrt.a. Raises FatbinError if a section has an unknown format."""
     found = [0]
     for section in SECTIONS:
         for entries in _fat_binaries(path, section):

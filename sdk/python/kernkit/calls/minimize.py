@@ -23,7 +23,7 @@ from .sizes import Interval, Sizes, State
 from .slices import Contents, part_of
 from .trial import Runner, Trial
 
-_PLACE = re.compile(r"(\([^()\s]+:\d+\))")  # a source line, as in (kernel.cu:12)
+_PLACE = re.compile(r"(\([^()\s]+:\d+\))")  # file and line of the source in a message, as in (kernel.cu:12)
 _NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d+)?")
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The sizes of a recorded call that change together: by the names in the op's schema line, or because they are equal."""
+"""Determines which sizes of a recorded call change together: sizes with the same name in the op's schema line or, if the
+schema line gives no size, equal sizes."""
 
 from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 
@@ -12,18 +13,19 @@ State = Dict[str, Interval]  # {name of a size: the indices that remain}
 
 
 class Selection(NamedTuple):
-    """The indices and the int arguments of a smaller call."""
+    """The indices that remain in a smaller call, and the new values of its int arguments."""
 
     runs: Dict[Axis, List[Interval]]  # {dimension that was cut: the intervals that remain}
     numbers: Dict[int, int]  # {index of an int argument: its new value}
 
 
 class Sizes:
-    """Names for the sizes of a call. Dimensions and int arguments of the same name change together.
+    """Names for the sizes of a call. Dimensions and int arguments with the same name change together.
 
-    A name is a name of the schema line, "...[1]" for dimension 1 of the dimensions that the line writes as ..., "x[1]"
-    for a dimension of x whose size the line leaves open, or "=128" for all dimensions of size 128 for which the line
-    gives no size. If `follow` is true, int arguments with the value 128 change with "=128".
+    The name of a size is: a name in the schema line; "...[1]" for dimension 1 of the dimensions that the schema line
+    writes as "..."; "x[1]" for dimension 1 of x if the schema line writes this size as "_"; "=128" for all dimensions of
+    size 128 for which the schema line gives no size. If `follow` is true, int arguments with the value 128 change
+    together with the dimensions "=128".
     """
 
     def __init__(self, arguments: Sequence[Value], op: Optional[Op], follow: bool = False) -> None:
@@ -113,7 +115,7 @@ class Sizes:
         assert axis == value_rank
 
     def _check(self) -> None:
-        """Drops the sizes of the schema line whose value differs from the size in the recorded call."""
+        """Ignores the size that the schema line gives for a dimension if the recorded call has another size there."""
         for (number, axis), expression in list(self._axes.items()):
             if self._evaluate(expression, self.values) != self._tensors[number].shape[axis]:
                 del self._axes[number, axis]

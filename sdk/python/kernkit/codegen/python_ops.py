@@ -67,7 +67,7 @@ def {plain_bool}(value: {Any}) -> {Any}:
 # Names in _LAZY and _BOOL that the functions of ops use. The module changes these names where a parameter has the same
 # name.
 _LAZY_WORDS = ("eager", "real", "is_lazy", "resolved", "not_written", "plain_bool")
-# {name in braces in the source: module that defines the name, or "" for a name of a module}. A builtin is imported only
+# {name in braces in the source: module that defines the name, or "" if the name is a module}. A builtin is imported only
 # if an op has the same name.
 _MODULES = {
     "os": "",
@@ -112,8 +112,8 @@ def _docstring(op: Op) -> str:
 
 
 class _Spelling(Dict[str, str]):
-    """{name: the module's name for the same object}. The module's name differs from the key if an op's function has the
-    same name as the key."""
+    """{name: the name of the same object in the generated module}. The two names differ if an op's function has the name
+    that is the key."""
 
     def __init__(self, taken: Set[str]) -> None:
         super().__init__()

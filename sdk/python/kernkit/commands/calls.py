@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Print the last calls of a process, from the file of KERNKIT_TRACE.
 
-The process may run, or have ended in any way. Each line is a call, in the order in which the calls began: its number,
-the op with its arguments, the stream of a tensor on a device, the thread, and how the call ended. A call that "did not
-return" is in progress, or was in progress when the process ended.
+The process may still be running, or have ended in any way. Each line describes a call, in the order in which the calls
+began: its number, the op with its arguments, the stream of a tensor on a device, the thread, and how the call ended. A
+call that "did not return" is in progress, or was in progress when the process ended.
 Exit code 1: no call is printed.
 """
 
@@ -17,7 +17,7 @@ from ..calls import trace
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", type=pathlib.Path, metavar="FILE", help="the file of KERNKIT_TRACE")
     parser.add_argument("--last", type=int, metavar="N", help="only the last N of the calls that are printed")
-    parser.add_argument("--running", action="store_true", help="only calls that did not return")
+    parser.add_argument("--running", action="store_true", help="print only calls that did not return")
 
 
 def _time(seconds: float) -> str:

@@ -21,7 +21,7 @@ from ..simulator import counters, program, resources
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--lines", action="store_true", help="also print a row for each line of the source")
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write all counters to this file")
-    parser.add_argument("--html", type=pathlib.Path, metavar="FILE", help="write the source with its counters to this file")
+    parser.add_argument("--html", type=pathlib.Path, metavar="FILE", help="write a page with the source and the counters of each line to this file")
     parser.add_argument("--resources", type=pathlib.Path, metavar="FILE",
                         help="a library, program, object file or PTX file; adds registers, spills and occupancy, which ptxas reports for the PTX in FILE")  # fmt: skip
     parser.add_argument("--architecture", metavar="sm_80", help="architecture for which ptxas compiles (default: the architecture of the PTX)")

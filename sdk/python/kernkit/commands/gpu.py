@@ -70,7 +70,7 @@ def run_frameworks(options: argparse.Namespace, out: pathlib.Path, report: Repor
     examples, path = out / "examples.jsonl", out / "pytest.xml"
     examples.touch()
     if options.tests == OWN_TESTS:
-        for program in programs(options.build, "test"):  # these tests write the examples of the ops
+        for program in programs(options.build, "test"):  # these tests write the examples that the tests of frameworks read
             report.check(f"{program.name}, examples", [program, "--gtest_filter=Contract/*.Note", "--gtest_brief=1"],
                          KERNKIT_EXAMPLES=str(examples))  # fmt: skip
     command = [sys.executable, "-m", "pytest", options.tests, "-q", "-rfEsx", "-p", "no:cacheprovider"]

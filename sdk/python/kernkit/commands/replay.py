@@ -4,12 +4,13 @@
 Only the library of --library is loaded, not a file that the recording names. The tensors have the strides, offsets,
 alignment and shared memory of the recorded call. The call runs in a process of its own.
 
---on-cpu repeats the call of a GPU without a GPU: the library's kernels run by their PTX, as by `kernkit run`. With --tool
-they run under the tools of `kernkit sanitize`, which report errors with the lines of the kernel. Uninitialised memory has
-the same bytes, and the threads of a block the same order, in each such replay, so wrong results can equal the recorded results:
-use --tool, or change bytes and order by KERNKIT_POISON=0x11 and KERNKIT_SEED=3 in the environment.
---minimize repeats the call with smaller tensors, and writes the smallest call that still fails. Sizes with one name in the
-schema line change together; in a line without sizes, equal sizes change together.
+--on-cpu repeats a call on GPU tensors without a GPU: the CPU executes the PTX of the kernels, as in `kernkit run`. With
+--tool the kernels run under the tools of `kernkit sanitize`, which report errors with the lines of the kernel.
+Uninitialised memory has the same bytes, and the threads of a block the same order, in each such replay, so wrong results
+can equal the recorded results: use --tool, or change bytes and order by KERNKIT_POISON=0x11 and KERNKIT_SEED=3 in the
+environment.
+--minimize repeats the call with smaller tensors, and writes the smallest call that still fails. Sizes with the same name
+in the schema line change together; if the schema line has no sizes, equal sizes change together.
 --uninitialised allocates new memory, without the recorded values, for tensors that the op only writes. If the results
 change, the op reads this memory before it writes the memory; --tool initcheck reports the line of the kernel.
 --bench measures the time of the call and of a copy of as many bytes, on the CPU or on a GPU, and writes a file for
@@ -54,7 +55,7 @@ def _tolerance(text: str) -> float:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", type=pathlib.Path, metavar="FOLDER", help="the recording: a folder in the folder of KERNKIT_RECORD")
     parser.add_argument("--library", type=pathlib.Path, required=True, metavar="LIB.so", help="the library whose op is called")
-    parser.add_argument("--on-cpu", action="store_true", help="run kernels by their PTX on the CPU, without a GPU")
+    parser.add_argument("--on-cpu", action="store_true", help="execute the PTX of the kernels on the CPU, without a GPU")
     parser.add_argument("--tool", metavar="TOOLS", help="the tools of `kernkit sanitize`, as in memcheck,racecheck; implies --on-cpu")
     parser.add_argument("--runtime", type=pathlib.Path, metavar="FILE", help="with --on-cpu: an existing libcudart.so.13 of kernkit (default: build the runtime once)")
     parser.add_argument("--minimize", type=pathlib.Path, metavar="NEW", help="write the smallest call that fails in the same way to this new folder")

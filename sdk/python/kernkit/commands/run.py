@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run a program that nvcc compiled, without a GPU: its kernels run by their PTX on the CPU.
+"""Run a program that nvcc compiled, without a GPU: the CPU executes the PTX of the kernels.
 
     kernkit run [--seed N] [--devices N] [--capability N] PROGRAM ARGUMENTS...
     kernkit run [--nvcc-options=OPTIONS] FILE.cu ARGUMENTS...

@@ -33,8 +33,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="warn also reports races between lanes of a warp without __syncwarp() and races of accesses that lack only an "
                         "acquire fence; info also reports stores of the same value and unordered strong accesses (default: %(default)s)")  # fmt: skip
     parser.add_argument("--seeds", type=int, metavar="N",
-                        help="run the program N times, with the N seeds that begin at --seed, and merge the findings (default: 1, with "
-                        "determinism 4)")  # fmt: skip
+                        help="run the program N times, with the N seeds that begin at --seed, and merge the findings (default: 1, or 4 "
+                        "with the tool determinism)")  # fmt: skip
     parser.add_argument("--synccheck-detect-level", choices=("warn", "error"), default="error",
                         help="warn also reports barriers that open after threads of the block have ended (default: %(default)s)")  # fmt: skip
     parser.add_argument("--error-exitcode", type=int, default=1, metavar="N", help="exit code if a tool has findings (default: %(default)s)")
@@ -121,7 +121,7 @@ def incomplete(code: int, results: List[Any], findings: List[Finding], tools: Li
     sentences = {without_numbers(finding["sentence"]) for finding in findings}
 
     def rest_of(sentence: str) -> str:
-        left_out = "racecheck" in tools and ": Invalid __" in sentence  # racecheck continues after an invalid access
+        left_out = "racecheck" in tools and ": Invalid __" in sentence  # racecheck omits an invalid access and continues
         return "a kernel failed, and its invalid accesses were left out" if left_out else "a kernel stopped, and the rest of the kernel did not run"
 
     stopped = [sentence for result in results for sentence in result["stopped"]]

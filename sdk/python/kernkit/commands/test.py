@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="number of tests that ctest runs in parallel (default: %(default)s)")
     parser.add_argument("--exclude-label", metavar="REGEX", help="regular expression: ctest skips tests with a matching label")
     parser.add_argument("--simulated", type=pathlib.Path, metavar="LIBRARY",
-                        help="if this library has CUDA kernels, pytest runs by `kernkit run`, so that device=\"cuda\" needs no GPU")
+                        help="if this library has CUDA kernels, pytest runs under `kernkit run`, so that device=\"cuda\" needs no GPU")
     parser.add_argument("pytest", nargs="*", metavar="-- WORD",
                         help="arguments for pytest; without arguments pytest does not run")
 
@@ -122,7 +122,7 @@ def _pytest(options: List[str], library: Optional[pathlib.Path]) -> Results:
     _print_heading("pytest by kernkit run" if simulated else "pytest")
     file = FOLDER / "pytest.xml"
     command = [sys.executable, "-m", "pytest", "-q", "-rfE", "-p", "no:cacheprovider", "--junitxml", str(file), *options]
-    if simulated:  # PYTHONPATH has this package, whose plugin pytest loads under `kernkit run`
+    if simulated:  # keeps this package on PYTHONPATH, since pytest loads the plugin `kernkit`
         command = [sys.executable, "-B", "-m", "kernkit", "run", *command, "-p", "kernkit"]
     code = programs.run(command, env=None if simulated else _environment()).returncode
     results = read_junit(file)

@@ -113,8 +113,8 @@ def run(arguments: argparse.Namespace) -> int:
             return 0
         conflicts = repository.merge_changes(before, commit, f"Update to kernkit {current.version}")
         if conflicts and repository.head() != head:
-            # HEAD goes back to the user's commit, so that git merge --abort leaves no merge. The recording of the
-            # earlier rendering remains an ancestor of the merged commit.
+            # Resets HEAD to the user's commit, without the merge commit of the kept rendering, so that git merge
+            # --abort undoes the whole update. The kept rendering remains an ancestor of the commit that git merges.
             repository.git("update-ref", "-m", "kernkit update", "HEAD", head)
         if not conflicts and not is_merged(library, expected):
             raise UserError(f"git merged without the changes of kernkit {current.version}; look for a merge strategy in the "

@@ -23,7 +23,7 @@ USAGE = """\
 
 def missing_option(options: Options) -> str:
     """Returns the option that ./kk adds to the command line: "" if the user named --arch or --run, otherwise --arch
-    with the architectures of this machine's GPUs; without a GPU --run, which reports that there is no GPU. Raises
+    with the architectures of this machine's GPUs or, without a GPU, --run, which reports the missing GPU. Raises
     UserError for --build without --arch on a machine without a GPU."""
     if options.step == "run" or options.architectures:
         return ""
@@ -79,8 +79,8 @@ def build(architectures: str, library: str) -> None:
 
 
 def phases(library: str) -> Dict[str, Callable[[], None]]:
-    """Returns the steps that ./kk all adds, as {heading: function}; {} on a machine without a GPU or without nvcc, and
-    if KERNKIT_CUDA is OFF."""
+    """Returns the steps for GPUs that ./kk all runs, as {heading: function}; {} on a machine without a GPU or without
+    nvcc, and if KERNKIT_CUDA is OFF."""
     gpus = devices.find()
     if isinstance(gpus, str) or not shutil.which("nvcc") or os.environ.get("KERNKIT_CUDA") == "OFF":
         return {}

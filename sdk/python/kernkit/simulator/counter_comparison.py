@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares the counters of kernels in two files of `kernkit counters --json`.
 
-Counters have no noise, so a counter is worse if its relative growth is above the tolerance. Occupancy is worse if it
-decreases by more than the tolerance. The number of idle lanes, summed over the instructions of all warps, is compared
-like a counter."""
+Two runs of the same program have the same counters, so every change is compared with the tolerance: a counter is worse if
+its relative growth is above the tolerance, and occupancy is worse if it decreases by more than the tolerance. The number
+of idle lanes, summed over the instructions of all warps, is compared like a counter."""
 
 import argparse
 import dataclasses

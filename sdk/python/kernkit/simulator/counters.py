@@ -47,7 +47,7 @@ def summed(kernels: List[Kernel]) -> List[Kernel]:
 
 
 def figure(counters: Dict[str, Any], what: str) -> str:
-    """Returns the text of a cell of the table. `what` names the counter as in COLUMNS."""
+    """Returns the text of a cell of the table. `what`: the counter, as in COLUMNS."""
     kind, _, name = what.partition(".")
     if kind == "lanes":
         return f"{counters['lanes'] / counters['steps']:.1f}" if counters["steps"] else ""

@@ -12,7 +12,7 @@ FIXED_ADDRESSES = 0x0040000  # ADDR_NO_RANDOMIZE of personality(2)
 CURRENT = 0xFFFFFFFF
 HASH_SEED = "PYTHONHASHSEED"  # environment variable: seed of Python's string hashes
 MOST_RACES = 8  # largest number of races that a finding lists
-ONE_VALUE = "all stores write the same value"  # text in the report of a race that changes no bit
+ONE_VALUE = "all stores write the same value"  # in the report of a race whose stores may run in any order
 
 Key = Tuple[int, int]  # (number of the call that launched a kernel, number of the run of its graph)
 Run = Tuple[int, List[str]]  # (seed, text of each process)
@@ -94,7 +94,7 @@ class Chunk(NamedTuple):
     digest: str  # digest of the bytes before the launch
     before: bytes  # bytes before and after the launch; empty if the launch did not change them
     after: bytes
-    writers: List[int]  # for each word of 4 bytes, the number of the set of operations that wrote the word
+    writers: List[int]  # for each word of 4 bytes, the index in Outputs.sets of the operations that wrote the word
 
 
 class Outputs:
@@ -104,7 +104,7 @@ class Outputs:
         self.memories: List[str] = []
         self.operations: List[str] = []
         self.sets: List[List[int]] = []
-        self.atomics: List[str] = []  # atomics of several warps on one word, whose order may change results
+        self.atomics: List[str] = []  # atomics of several warps on the same word; their order may change results
         self.chunks: Dict[Tuple[str, int], Chunk] = {}  # {(name of the memory, offset [bytes]): chunk}
         for line in text.splitlines():
             kind, _, rest = line.partition(" ")

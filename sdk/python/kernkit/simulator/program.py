@@ -110,8 +110,8 @@ def machine_code_only(path: pathlib.Path) -> List[str]:
 
 
 def brings_its_runtime(path: pathlib.Path) -> bool:
-    """Returns whether the file is a library of NVIDIA, such as libcublas, whose own CUDA runtime needs a GPU's
-    driver."""
+    """Returns whether the file is one of NVIDIA's libraries, such as libcublas, and contains kernels and its own copy of
+    the CUDA runtime, which needs a GPU's driver."""
     if not OF_NVIDIA.match(path.name) or not read_section(path, ".nv_fatbin"):
         return False
     return not any(name.startswith(("libcudart.so.", "libcuda.so.")) for name in ElfFile(path).needed())

@@ -69,8 +69,8 @@ def usage_of_ptx(ptx: pathlib.Path, architecture: str) -> Dict[str, Usage]:
 
 def resource_usage(path: pathlib.Path, architecture: Optional[str] = None) -> Dict[str, Usage]:
     """Returns {kernel: its resources} for all PTX in a library, program or object file, or for a file of PTX. The
-    default architecture is the target of the PTX. If a kernel has several PTX, the newest PTX is used. Raises UserError
-    if the file has no PTX."""
+    default architecture is the target of the PTX. If the file contains PTX of a kernel for several targets, the newest
+    target is used. Raises UserError if the file contains no PTX."""
     usages: Dict[str, Usage] = {}
     with tempfile.TemporaryDirectory(prefix="kernkit-") as folder:
         files = [path.resolve()]

@@ -456,8 +456,9 @@ class CopyKernel final : public c10::OperatorKernel {
   c10::SafeKernelFunction own_;
 };
 
-/// A kernel of softmax, log_softmax or a backward step of theirs. The CPU's kernels support only
-/// equal types, so 16-bit inputs are converted to float, and gradients of such inputs from float.
+/// A kernel of softmax, log_softmax or one of their backward operators. PyTorch's CPU kernels
+/// require equal dtypes, so 16-bit inputs are converted to float, and gradients of such inputs from
+/// float.
 class SoftmaxKernel final : public c10::OperatorKernel {
  public:
   static bool replaces(const std::string& full_name) {
@@ -570,7 +571,8 @@ void install(torch::Library* library, const std::string& name, Rest&&... rest) {
                     std::make_unique<Kernel>(std::forward<Rest>(rest)...))));
 }
 
-// Returns a library that is never destroyed, because its destructor would remove the kernels.
+// Returns a new torch::Library, which installs kernels at the key. The object is never destroyed,
+// because its destructor would remove the kernels.
 torch::Library& library_of(c10::DispatchKey key) {
   return *new torch::Library(torch::Library::IMPL, "aten", key, __FILE__, __LINE__);
 }

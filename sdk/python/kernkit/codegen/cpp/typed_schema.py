@@ -33,8 +33,8 @@ _SHAPES = re.compile(r"('[^']*')|(?<=\w)\[[^]]+\]|(?<=[\w\]]) *: *[^,=)]*[^,=) ]
 
 
 def _without_decoration(text: str) -> Tuple[str, List[str]]:
-    """Returns (schema, removed texts). The schema begins at its first parenthesis and has no * that marks keyword
-    parameters."""
+    """Returns (schema, removed texts): the schema without its name before the first parenthesis and without the * that
+    marks keyword parameters, and these two texts."""
     text = re.sub(r"^(- )?func:", "", " ".join(text.split())).strip()
     match = re.match(r"(\w+::)?\w+(\.\w+)?(?=\()", text)
     removed = [match[0]] if match else []

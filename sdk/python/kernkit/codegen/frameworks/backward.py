@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The backward of an op: another op of the library, which computes gradients and which
-KERNKIT_BACKWARD names.
+"""The backward of an op: another op of the library, which computes the gradients. The macro KERNKIT_BACKWARD declares
+which op is the backward.
 
 The names of the backward's parameters define their meaning. For silu_and_mul(Tensor(out!) y, Tensor x), grad_y is the
 gradient of the output y, x and y are values of the forward call, and the backward writes or returns grad_x, the

@@ -83,7 +83,7 @@ class OpCodegen:
 
     def is_each(self) -> bool:
         """Returns whether every tensor is outside lists and has a shape that begins with "each..." and has no
-        numel(...). The condition includes tensors that are both read and written."""
+        numel(...). Tensors that are both read and written are permitted, unlike in is_batched()."""
         def begins(v: Value) -> bool:
             sizes = self.shapes.sizes_of(v) or []
             return bool(sizes) and sizes[0].is_each and not v.is_list

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The shapes and dtypes of a schema line, with each size as an expression of Python (docs/shapes.md).
 
-"..." stands for a run: any number of sizes, which are the same in every tensor. "each..." is a run with a promise: the op
-computes each index of the run independently, so one call with a batch gives the same result as one call for each item.
+"..." stands for a run: any number of sizes, which are the same in every tensor. "each..." is a run for which the op's
+author promises that the op computes each index of the run independently of other indices, so that one call with a batch
+gives the same result as one call for each item.
 """
 
 import dataclasses

@@ -161,5 +161,5 @@ def array_is_released(producer: Producer) -> None:
             capsule.delete()
 
         grown = _growth(once, _ARRAYS)
-        if grown > _ARRAYS * _LARGE:  # limit [bytes]: a quarter of the size of all arrays of four bytes per element
+        if grown > _ARRAYS * _LARGE:  # limit [bytes]: a quarter of the size of all arrays, whose elements have four bytes
             raise Broken(f"{_ARRAYS} arrays of {4 * _LARGE} bytes leave {grown} bytes allocated")

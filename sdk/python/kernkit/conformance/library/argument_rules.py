@@ -47,7 +47,7 @@ def argument_count(subject: Subject) -> None:
         accepted = [count for count, outcome in outcomes.items() if not outcome.failed]
         if parameters is not None and any(count != len(parameters) for count in accepted):
             raise Broken(f"{name}() accepts {accepted[-1]} arguments; its metadata has {len(parameters)} parameters")
-        # A function without metadata passes with any number of arguments.
+        # A function without metadata may accept any number of arguments.
 
 
 @RULES.add(MUST, sources.TYPES)

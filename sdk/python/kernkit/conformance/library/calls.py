@@ -11,9 +11,9 @@ from .values import none
 EXCESSIVE = 65  # number of arguments that exceeds the arity of any known function
 _UNKNOWN_ARITY = 40  # largest number of arguments in calls of a function without metadata
 
-# {type in the metadata: kinds of values that a parameter of the type does not accept}; _NOT_A_TENSOR: kinds that no
-# tensor type accepts
+# Kinds of values that a parameter of the type ffi.Tensor does not accept.
 _NOT_A_TENSOR = {"float", "bool", "short str", "str", "dtype", "device", "none"}
+# {type in the metadata: kinds of values that a parameter of the type does not accept}.
 REJECTED = {
     "DLTensor*": _NOT_A_TENSOR - {"none"},
     "ffi.Tensor": _NOT_A_TENSOR,
