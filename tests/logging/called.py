@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs Python code that calls the ops of tests/logging, in a process with settings of the hook."""
+"""Runs Python code that calls the ops of tests/logging, in a new process with given environment variables, such as
+KERNKIT_LOG for the logging hook."""
 
 import os
 import pathlib
@@ -36,12 +37,14 @@ def library(name: str = "called_ops") -> pathlib.Path:
 
 
 def preamble(uses_torch: bool = False) -> str:
-    """Returns the first lines of the code of a process. Without `uses_torch`, PyTorch counts as not installed."""
+    """Returns the first lines of the code of a process. If `uses_torch` is false, `import torch` fails in the
+    process."""
     return PREAMBLE.format(folder=str(library().parent), without_torch="" if uses_torch else WITHOUT_TORCH)
 
 
 def run(code: str, code_of_exit: int = 0, uses_torch: bool = False, **settings: str) -> subprocess.CompletedProcess:
-    """Runs `code` after preamble() in a process with these environment variables."""
+    """Runs preamble() and `code` in a new process, with the environment variables `settings`. Asserts that the exit code is
+    `code_of_exit`."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith(HOOK)}
     result = subprocess.run([sys.executable, "-c", preamble(uses_torch) + code], env={**environment, **settings},
                             capture_output=True, text=True, timeout=120, check=False)  # fmt: skip
