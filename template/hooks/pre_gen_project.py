@@ -42,8 +42,8 @@ CPP_WORDS = """
     volatile wchar_t while xor xor_eq
 """.split()
 
-# Macros that the included headers of the C library, the compilers and CUDA define. Names in capitals are listed up to
-# three characters; longer names in capitals are all rejected.
+# Macros that the included headers of the C library, the compilers and CUDA define. The list contains names in capitals
+# of at most three characters only, because all longer names in capitals are rejected.
 CPP_MACROS = """
     EIO EOF NAN alloca assert assert_perror errno isascii issubnormal linux major makedev math_errhandling minor
     offsetof sigmask stderr stdin stdout strdupa strndupa toascii unix va_arg va_copy va_end va_start
