@@ -52,8 +52,8 @@ REPORTS = reports_of_process()
 
 
 def reason_of(error: BaseException, reports: List[str]) -> str:
-    """Returns the reason why the simulator cannot run a test; "" if the simulator is not the cause. `error`: the error
-    that the test raised. `reports`: the reports that the runtime made during the test."""
+    """Returns the reason why the simulator cannot run a failed test; "" if the test failed for another reason. `error`:
+    the error that the test raised. `reports`: the reports that the runtime made during the test."""
     unsupported = [text for text in reports if UNSUPPORTED.search(text)]
     if unsupported:
         return unsupported[0]

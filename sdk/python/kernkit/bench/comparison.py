@@ -46,7 +46,7 @@ def references(run: Run, row: Row) -> Tuple[str, List[Row]]:
 
 def _logarithms(row: Row, references: List[Row]) -> List[float]:
     """Returns the logarithm, for each sample, of the row's time divided by the geometric mean of the times of
-    `references`. Times of rows that count bytes are times per byte."""
+    `references`. For rows that count bytes, the times are times per byte."""
     result = []
     for number, sample in enumerate(row.samples):
         logarithm = math.log(sample / (row.bytes or 1))

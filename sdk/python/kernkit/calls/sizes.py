@@ -64,8 +64,8 @@ class Sizes:
         return {name: (0, value) for name, value in self.values.items()}
 
     def select(self, state: State) -> Optional[Selection]:
-        """Returns the selection for `state`, or None if the schema line excludes these sizes, for example if the line
-        has a size d/8 and 12 indices of d remain."""
+        """Returns the selection for `state`, or None if the schema line excludes these sizes, for example if a size is
+        d/8 in the schema line and 12 indices of d remain."""
         values = {name: length for name, (_, length) in state.items()}
         runs: Dict[Axis, List[Interval]] = {}
         for (number, axis), expression in self._axes.items():

@@ -156,8 +156,9 @@ def _result(op: Op) -> str:
 
 
 def _marks(op: Op, names: Dict[str, str]) -> str:
-    """Returns the source lines of a function that convert or reject arguments. A lazy tensor is resolved if the op
-    reads it, and rejected if the op writes it. A NumPy bool becomes a Python bool."""
+    """Returns the source lines by which the op's function converts or rejects arguments. The function resolves a lazy
+    tensor (see _LAZY) that the op reads, rejects a lazy tensor that the op writes, and converts a NumPy bool to a Python
+    bool."""
     lines = ""
     for value in op.parameters:
         name = names[value.name]

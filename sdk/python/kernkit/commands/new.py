@@ -41,8 +41,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def chosen_components(default: str, arguments: argparse.Namespace) -> Dict[str, str]:
     """Returns the answers for a library with the default components and the components of --with, but without the
-    components of --without. Raises UserError if --without names a component that is not a default component, or that
-    --with names too."""
+    components of --without. Raises UserError if --without names a component that is not a default component, or
+    that is also in --with."""
     defaults = [*default.split(","), components.DEVELOPMENT]
     named, left_out = components.listed(arguments.parts or ""), components.listed(arguments.without)
     for name in left_out:

@@ -26,8 +26,8 @@ class Started(NamedTuple):
 
 
 def _problem(record: Any) -> str:
-    """Returns the reason why the content of .kernkit.json is invalid, as the end of a sentence; "" for a valid
-    content."""
+    """Returns the reason why the content of .kernkit.json is invalid, as the end of a sentence; "" if the content is
+    valid."""
     if not isinstance(record, dict) or not isinstance(record.get("answers"), dict):
         return "is not an object with a version and answers"
     version, answers = record.get("version"), record["answers"]

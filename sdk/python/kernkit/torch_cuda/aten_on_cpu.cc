@@ -340,8 +340,8 @@ class CpuKernel final : public c10::OperatorKernel {
     std::optional<Stack> results;
     try {
       results = trial(op, given, Role::kMeta, &tried);
-    } catch (const std::exception&) {      // includes errors of Python meta kernels
-      if (!captures) return std::nullopt;  // call() reports wrong arguments
+    } catch (const std::exception&) {      // also exceptions of meta kernels in Python
+      if (!captures) return std::nullopt;  // call() then runs the operator and reports errors
       results = trial(op, given, Role::kZeros, &tried);
     }
     const std::vector<at::Tensor> found = tensors_in(*results);

@@ -181,7 +181,7 @@ class Kernel:
         except RuntimeError as error:
             if "not resizable" not in str(error):
                 raise
-            arguments = Arguments(has_own_memory=True)  # the operator must resize an argument out=
+            arguments = Arguments(has_own_memory=True)  # for an operator that resizes an argument out=
             results = self.call(arguments.convert(args), {**cpu_kwargs, **{name: arguments.convert(value)
                                                           for name, value in kwargs.items() if name != "generator"}})  # fmt: skip
         results = arguments.convert_back(results)

@@ -62,7 +62,7 @@ def compile_once(name, text, files, command_of):
     library.parent.mkdir(parents=True, exist_ok=True)
     with (library.parent / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if library.is_file():  # another process compiled the library
+        if library.is_file():  # another process compiled the library while this process waited
             return library, ""
         if name == "aten":
             print(f"kernkit: compiling PyTorch's operators for CUDA tensors, once, into {library.parent}", file=sys.stderr)

@@ -24,7 +24,8 @@ def exported(array: Any) -> Capsule:
 
 
 def raised(array: Any, **keywords: Any) -> Optional[Exception]:
-    """Returns the exception that __dlpack__(**keywords) raises, or None if it returns a capsule."""
+    """Returns the exception that array.__dlpack__(**keywords) raises, or None if the call returns a capsule. Raises Broken
+    if the result is not a capsule."""
     try:
         export(array, **keywords)
     except Broken:
