@@ -19,7 +19,8 @@ struct LaunchRequest {
   bool overlaps_previous = false;
 };
 
-/// The maximum number of blocks in a cluster of a device of compute capability 9.0 or later.
+/// Maximum number of blocks in a cluster: CUDA's portable limit for compute capability 9.0 and
+/// later. Larger clusters, which a kernel can permit on some devices, are unsupported.
 constexpr size_t kMaxClusterSize = 8;
 
 /// Returns the number of threads in a block of this size, or of blocks in a grid or cluster of this

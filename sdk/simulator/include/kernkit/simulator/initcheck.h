@@ -25,8 +25,8 @@ struct UndefinedUse {
 class InitCheck {
  public:
   /// Begins to record uses. Global memory that was allocated before the first InitCheck of the
-  /// process counts as initialised, and so does all global memory after a kernel that ran without
-  /// an InitCheck, or of whose grid only some blocks ran (CudaRuntime::sample_blocks()).
+  /// process counts as initialised. All global memory counts as initialised after a kernel that ran
+  /// without an InitCheck, or that ran only some blocks of its grid (CudaRuntime::sample_blocks()).
   InitCheck();
   /// Stops recording, without waiting: kernels that were launched but have not begun are not
   /// checked. Throws nothing.
