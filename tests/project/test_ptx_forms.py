@@ -102,7 +102,7 @@ def page_of_the_table():
             items = [f"`{item}`".replace("|", "\\|") for item in modifiers.split()]
             lines.append(f"| `{name}` | {' '.join(items)} |".replace("  |", " |"))
         lines.append("")
-    lines += ["## Unsupported forms", "", "The simulator rejects these forms, which PTX ISA defines for compute capability 7.5 to 8.9. For each row, a test decodes an instruction and expects an error.", ""]
+    lines += ["## Unsupported forms", "", "The simulator rejects these forms, which PTX ISA defines for compute capability 7.5 to 8.9. For each row, a test checks that the launch of a kernel with such an instruction fails.", ""]
     lines += ["| forms | reason |", "|---|---|"] + [f"| {forms} | {reason} |" for _, forms, reason in unsupported()] + [""]
     return "\n".join(lines)
 

@@ -353,7 +353,7 @@ TEST_F(PtxAsyncMistakes, Stores) {
            "Async "
            "write access by thread [0, 0, 0] (async.cu:13), " +
                kNoCopyWait},
-          {"the block ends while a bulk group is unread",
+          {"the block ends before a bulk group has read its sources",
            {{22, ""}, {23, ""}},
            kRacecheckAtWarn,
            "thread [0, 0, 0]: the block ends, and a bulk copy (async.cu:20) may still read its "
