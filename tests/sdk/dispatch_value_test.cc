@@ -74,14 +74,15 @@ TEST(DispatchIndex, DenseBoundary) {
   EXPECT_EQ(index_bytes({}), 4u);
   EXPECT_EQ(index_bytes({1000}), 4u);
   EXPECT_EQ(index_bytes({kLimit - 1}), 4u);
-  // The last index is 2^31 - 1, but int32 does not hold the count: `i < n` would always be true.
+  // The last index, 2^31 - 1, fits into int32, but the number of elements does not: a loop with an
+  // int32 index would not end.
   EXPECT_EQ(index_bytes({kLimit}), 8u);
   EXPECT_EQ(index_bytes({kLimit + 1}), 8u);
   EXPECT_EQ(index_bytes({2 * kLimit}), 8u);
   EXPECT_EQ(index_bytes({1 << 16, (1 << 15) - 1}), 4u);
   EXPECT_EQ(index_bytes({1 << 16, 1 << 15}), 8u);
   EXPECT_EQ(index_bytes({1 << 16, 1 << 16}), 8u);
-  // A loop over rows counts the rows, even if they have no elements.
+  // A loop over rows needs an index for each row, even if the rows have no elements.
   EXPECT_EQ(index_bytes({kLimit - 1, kLimit - 1, 0}), 4u);
   EXPECT_EQ(index_bytes({kLimit, 0}), 8u);
   EXPECT_EQ(index_bytes({0, kLimit}), 8u);
@@ -99,7 +100,8 @@ TEST(DispatchIndex, StridesCount) {
   EXPECT_EQ(index_bytes({0, 3}, {1, INT64_MAX}), 4u);
 }
 
-// An expanded tensor has few elements in memory and many indices.
+// The number of indices determines the index type, even if an expanded tensor has one element in
+// memory.
 TEST(DispatchIndex, PositionsCount) { EXPECT_EQ(index_bytes({int64_t{1} << 32}, {0}), 8u); }
 
 }  // namespace

@@ -60,8 +60,8 @@ TEST(Error, CopiesShareAndOutlive) {
   EXPECT_STREQ(assigned.what(), "TypeError: one");
 }
 
-// An exception object is copied while it is thrown, and a copy constructor that throws would end
-// the process.
+// Copying an Error throws no exception: an exception object is copied while it is thrown, and an
+// exception of the copy constructor would end the process.
 TEST(Error, CopyingDoesNotThrow) {
   static_assert(std::is_nothrow_copy_constructible_v<Error>);
   static_assert(std::is_nothrow_copy_assignable_v<Error>);
@@ -174,8 +174,8 @@ std::string text_of_exception(Call call) {
   return "nothing";
 }
 
-// An operand of << throws. If the check itself threw in a destructor, std::terminate() would end
-// the process here.
+// The exception of an operand of << reaches the caller. If the check threw its error in a
+// destructor, std::terminate() would end the process.
 TEST(Check, OperandThatThrows) {
   EXPECT_EQ(text_of_exception([] { KERNKIT_CHECK(false, ValueError) << "a" << Throws(); }),
             "operand");
@@ -184,8 +184,8 @@ TEST(Check, OperandThatThrows) {
   EXPECT_EQ(text_of_exception([] { KERNKIT_ICHECK_EQ(1, 2) << Throws(); }), "operand");
 }
 
-// A check throws while another exception unwinds the stack. The error is caught before it leaves
-// the destructor.
+// A check may throw while another exception unwinds the stack, if the check's error is caught
+// before leaving the destructor.
 TEST(Check, WhileUnwinding) {
   struct Cleanup {
     std::string* caught;

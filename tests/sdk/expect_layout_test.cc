@@ -128,8 +128,8 @@ TEST_F(ExpectTest, Overlap) {
   EXPECT_EQ(error_of([&] { KERNKIT_EXPECT(y).no_partial_overlap(x); }), shifted.c_str());
 }
 
-// The tensors have the same address, but another order of elements: an in-place computation would
-// read its own results.
+// Tensors with the same address and a different order of elements overlap partially: an in-place
+// computation would read its own results.
 TEST_F(ExpectTest, TransposeInPlaceIsAPartialOverlap) {
   HostTensor<float> a({4, 4}), b({4, 4});
   b.dl()->data = a.dl()->data;

@@ -162,7 +162,7 @@ TEST_F(ExpectTest, NoRestrictionIsLost) {
             "ValueError: x: shape [4, 8] does not match [4, 9]");
 }
 
-// The macros check what macros with these names check in common kernel libraries.
+// The macros perform the same checks as macros of similar names in common kernel libraries.
 TEST_F(ExpectTest, Macros) {
   EXPECT_EQ(error_of([&] {
               KERNKIT_CHECK_CPU(x);

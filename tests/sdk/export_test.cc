@@ -160,7 +160,7 @@ TEST_F(Export, TensorWithoutMemory) {
   EXPECT_EQ(error(__tvm_ffi_scale_vector,
                   {pointer(kKernkitDLTensorPtr, &tensor), pointer(kKernkitDLTensorPtr, good.dl())}),
             "ValueError: scale_vector(): y: data is null, shape is [3]");
-  // Tensors without memory do not overlap.
+  // Tensors without memory do not overlap, so the error is about the missing data.
   tensor.byte_offset = 4;
   DLTensor without_offset = tensor;
   without_offset.byte_offset = 0;

@@ -35,7 +35,7 @@ inline int stream;
 inline std::string str(const KernkitByteArray* bytes) {
   return std::string(bytes->data, bytes->size);
 }
-/// Stores an error in the host's slot, like a function of a host that fails.
+/// Stores an error in the host's slot and returns -1, like a failing function of a host.
 inline int fail(const char* kind, const char* message) {
   error_object.header = {kOneOwner, kKernkitError, 0, [](void*, int) { ++host.released; }};
   error_object.cell.kind = {kind, std::strlen(kind)};

@@ -37,7 +37,7 @@ TEST(Shape, OwnsItsElements) {
   EXPECT_TRUE(Shape().empty());
 }
 
-// Shapes of a vector and of an array. Up to 8 sizes are stored in the object itself.
+// A Shape can be created from a vector or an array. Up to 8 sizes are stored in the object itself.
 TEST(Shape, OfAVector) {
   const std::vector<int64_t> sizes = {4, 0, 5};
   EXPECT_EQ(ShapeView(Shape(sizes)), ShapeView({4, 0, 5}));

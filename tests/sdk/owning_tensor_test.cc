@@ -123,7 +123,8 @@ TEST(OwningTensor, WeakReferenceGoesDuringDestruction) {
   EXPECT_EQ(object.header.ref_counts, 0u);
 }
 
-// This test program has no host.
+// Without a host, as in this test program, creating a Tensor is an error that suggests loading a
+// host.
 TEST(OwningTensor, WithoutAHost) {
   using testing::error_of;
   const char* text =

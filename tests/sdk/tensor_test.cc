@@ -157,7 +157,7 @@ TEST(TensorView, IsContiguous) {
   int64_t* strides = tensor.dl()->strides;
   EXPECT_TRUE(x.is_contiguous());
   EXPECT_TRUE(x.IsContiguous());
-  strides[1] = 777;  // a dimension of size 1
+  strides[1] = 777;  // the stride of a dimension of size 1 does not matter
   EXPECT_TRUE(x.is_contiguous());
   strides[2] = 2;
   EXPECT_FALSE(x.is_contiguous());

@@ -121,7 +121,7 @@ TEST(Abi, TypeIndices) {
   EXPECT_EQ(static_cast<int>(kKernkitObject), static_cast<int>(kTVMFFIStaticObjectBegin));
 }
 
-// The deleter flags that owning_tensor.h passes are those of tvm-ffi.
+// The deleter flags 1 and 2, which owning_tensor.h passes, equal tvm-ffi's deleter flags.
 TEST(Abi, DeleterFlags) {
   EXPECT_EQ(kTVMFFIObjectDeleterFlagBitMaskStrong, 1);
   EXPECT_EQ(kTVMFFIObjectDeleterFlagBitMaskWeak, 2);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernkit/expect.h"
 
-// Like GoogleTest's EXPECT_THROW: the argument passes through a second macro.
+// Like GoogleTest's EXPECT_THROW, OUTER passes its argument through a second macro.
 #define INNER(statement, type) statement
 #define OUTER(statement, type) INNER(statement, type)
 

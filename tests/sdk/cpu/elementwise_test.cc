@@ -27,8 +27,8 @@ namespace {
 using testing::fill_random_bits;
 using testing::HostTensor;
 
-// Sizes near the sizes of registers, of blocks and of the chunks of non-temporal stores. The last
-// size has more than two pages of every element type.
+// Numbers of elements near the sizes of registers, of blocks and of the chunks of non-temporal
+// stores. The last number fills more than two pages with any element type.
 const int64_t kSizes[] = {0,   1,   3,   4,   5,   7,    8,    9,    15,   16,   17,   31,
                           32,  33,  63,  64,  65,  127,  128,  129,  159,  255,  256,  257,
                           511, 512, 513, 640, 767, 1023, 1024, 1025, 2047, 3071, 4099, 9001};
@@ -42,7 +42,8 @@ void compute_expected(int64_t n, const Op& op, Out* out, const In*... in) {
   }
 }
 
-// An instruction set and memory hints. Cases whose instruction set the processor lacks are skipped.
+// An instruction set and memory hints with which elementwise loops are tested. Cases whose
+// instruction set the processor lacks are skipped.
 struct Case {
   InstructionSet set;
   unsigned hints;
@@ -323,8 +324,8 @@ TEST_P(CpuElementwise, OpSeesOnlyElements) {
   }
 }
 
-// The results of three threads equal those of the reference loop. Pieces have 256 KiB; the last
-// piece is not a whole number of blocks, or it is shorter than a cache line.
+// The results of three threads equal those of the reference loop. A piece has 256 KiB; the last
+// piece is not a whole number of blocks, or is shorter than a cache line.
 TEST_P(CpuElementwise, OnThreads) {
   detail::chosen_machine().threading_bytes = 1;
   set_threads(3);
@@ -370,7 +371,7 @@ TEST(CpuElementwiseSizes, ShortLoopsStartAtOnce) {
 }
 
 // detail::kWaits is true if the op declares kWaitsForMemory and all types are compute types. The
-// loops of other ops use the widest registers.
+// loops of ops for which detail::kWaits is false use the widest registers.
 TEST(CpuElementwiseSizes, OpsThatWaitForMemory) {
   EXPECT_TRUE((detail::kWaits<kernels::Scale<float>, float, float>));
   EXPECT_TRUE((detail::kWaits<kernels::Add<double>, double, double, double>));

@@ -98,7 +98,7 @@ TEST_F(CpuParallel, AnExceptionReachesTheCaller) {
     set_threads(count);
     std::atomic<int> pieces{0};
     EXPECT_NE(failure_of_loop(0, &pieces).find("is too large"), std::string::npos);
-    EXPECT_LE(pieces, count);  // the pieces that had not started are skipped
+    EXPECT_LE(pieces, count);  // pieces that have not started are skipped after the exception
     pieces = 0;
     EXPECT_EQ(failure_of_loop(1000, &pieces), "no exception");
     EXPECT_EQ(pieces, 1000);
@@ -136,7 +136,8 @@ TEST_F(CpuParallel, EveryIndexOnce) {
   }
 }
 
-// All pieces of a loop run, whether the loop starts while helpers are awake, fall asleep, or sleep.
+// All pieces of a loop run, whether helpers are awake, falling asleep or asleep when the loop
+// starts.
 TEST_F(CpuParallel, LoopsBackToBack) {
   for (int round = 0; round < 500; ++round) {
     std::atomic<int64_t> sum{0};
@@ -217,7 +218,7 @@ TEST_F(CpuParallel, MakesRoomForASecondCaller) {
     }
     becomes_true([&] { return second_started.load(); });
     if (std::this_thread::get_id() != caller) {
-      EXPECT_LT(index, 4);  // pieces that started before the second caller
+      EXPECT_LT(index, 4);  // helpers run only pieces that started before the second loop
     }
   });
   first_done = true;

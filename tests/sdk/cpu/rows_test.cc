@@ -54,7 +54,8 @@ void softmax(int64_t n, int64_t d, T* y, const T* x, int64_t stride) {
 }
 // [/softmax]
 
-// Returns the results of rms_norm or softmax for n rows of d elements with gaps of `gap` elements.
+// Returns the results of rms_norm or softmax for n rows of d elements. `gap` elements separate the
+// rows of x.
 template <class T>
 std::vector<T> run(bool norm, int64_t n, int64_t d, int64_t gap, HostTensor<T>& x,
                    HostTensor<T>& weight) {
@@ -128,8 +129,8 @@ TYPED_TEST(CpuRows, NormAndSoftmaxAreRight) {
   }
 }
 
-// The results of a row have the same bits for every instruction set and number of threads, in a
-// batch and as the only row.
+// The results of a row have the same bits for every instruction set and number of threads, and
+// whether the row is one of several rows or the only row.
 TYPED_TEST(CpuRows, BitsDependOnTheRowAlone) {
   using T = TypeParam;
   for (const int64_t d : kWidths) {
@@ -169,7 +170,8 @@ TYPED_TEST(CpuRows, BitsDependOnTheRowAlone) {
   }
 }
 
-// The first row determines which results the body reads back; later rows may read more results.
+// A body reads its results back correctly if results are streamed. The first row, which determines
+// the streamed results, does not read the results back here; later rows do.
 TYPED_TEST(CpuRows, StreamedResultsAreReadBack) {
   using T = TypeParam;
   using C = compute_t<T>;
@@ -254,8 +256,9 @@ TEST(CpuRowStreams, LaterRowsUseTheFirst) {
   EXPECT_FALSE((Streams{following, {}}.next(&y))) << "the row started before the first row ended";
 }
 
-// The op reads the first element of its output row. With streaming, results are stored one part at
-// a time, so the first element still has its old value when later blocks of the part are computed.
+// Results are streamed from the second row on. The op reads the first element of its output row:
+// with streaming, results are stored one part at a time, so the first element still has its old
+// value when later blocks of the part are computed.
 TEST(CpuRow, StreamsFromTheSecondRowOn) {
   constexpr int64_t kD = 256;
   detail::chosen_machine().threading_bytes = size_t{1} << 40;
@@ -277,7 +280,7 @@ TEST(CpuRow, StreamsFromTheSecondRowOn) {
 }
 
 // Returns whether a helper takes one of two rows of this size. The row on the caller's thread waits
-// for the other row, at most `patience`.
+// for the other row, for at most `patience`.
 bool has_help(size_t bytes, std::chrono::milliseconds patience) {
   const auto caller = std::this_thread::get_id();
   std::atomic<bool> helped{false};

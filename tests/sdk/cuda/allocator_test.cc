@@ -28,7 +28,8 @@ class CudaAllocator : public ::testing::Test {
     EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess) << "the allocator left a pending error";
     EXPECT_EQ(host_stub::host.tensors, 0);
   }
-  /// Returns the calls that allocate and free, with the device that was current: "cudaMalloc@3 ".
+  /// Returns the calls that allocate or free memory, each with the device that was current, as text
+  /// such as "cudaMalloc@3 ".
   std::string calls() const {
     std::string text;
     for (const simulator::CudaCall& call : runtime.calls()) {
@@ -92,8 +93,8 @@ TEST_F(CudaAllocator, OtherErrors) {
       "ValueError: CUDAHostNDAlloc: device cuda:3 is not supported; expected cpu or cuda_host");
 }
 
-// Destructors free memory, even at the end of the process, when every call fails. The errors of the
-// failed calls must be dropped.
+// Destructors that free memory throw nothing and clear the errors of the failed calls, even at the
+// end of the process, when every call fails.
 TEST_F(CudaAllocator, FreeingIsSilent) {
   for (const cudaError_t error : {cudaErrorIllegalAddress, cudaErrorCudartUnloading}) {
     Tensor x = Tensor::FromNDAlloc(CUDANDAlloc(), {4}, dl_float32, kGpu3);

@@ -75,7 +75,8 @@ TEST(CudaDeviceGuard, NoDevice) {
             "device is detected");
 }
 
-// An exception from the destructor during unwinding would end the process.
+// The destructor does not throw if cudaSetDevice() fails: an exception during unwinding would end
+// the process.
 TEST(CudaDeviceGuard, DestructorNeverThrows) {
   CudaRuntime runtime({{}, {}});
   EXPECT_EQ(error_of([&] {

@@ -191,7 +191,7 @@ TEST_F(CudaElementwise, OpReturnsElements) {
   expect_elements<bfloat16>(launch());
 }
 
-// The inputs together are larger than the load size of a thread.
+// An op with five inputs, which together exceed the load size of a thread, is computed correctly.
 TYPED_TEST(CudaElementwiseOf, ManyInputs) {
   const int64_t n = 5000;
   for (const int64_t offset : {0, 1}) {
@@ -252,8 +252,8 @@ TEST_F(CudaElementwise, GridOf2To40) {
   blocks(1024);
 }
 
-// Blocks at 2^31 and 2^32 of arrays that are almost entirely unmapped: an index that wraps would
-// write elsewhere.
+// Runs the blocks at the indices 2^31 and 2^32 of arrays that are almost entirely unmapped: an
+// index that wraps would write to other elements.
 TEST_F(CudaElementwise, IndexBeyond32Bits) {
   const size_t n = (size_t{1} << 32) + 100;
   const auto map = [&] {

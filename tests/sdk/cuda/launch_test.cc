@@ -116,7 +116,7 @@ TEST_F(CudaLaunchTest, Records) {
 }
 
 TEST_F(CudaLaunchTest, RuntimeCallsOfALaunch) {
-  Launch(x.view("x"))(kernels::fill, {1, 1}, x.data(), 1, 4);  // queries the limits once
+  Launch(x.view("x"))(kernels::fill, {1, 1}, x.data(), 1, 4);  // queries the device's limits once
   Launch(y.view("y"))(kernels::fill, {1, 1}, y.data(), 1, 4);
   runtime.clear();
   Launch(x.view("x"))(kernels::fill, {1, 1}, x.data(), 1, 4);
@@ -320,7 +320,7 @@ TEST_F(CudaLaunchTest, NoKernelImage) {
             "-DCMAKE_CUDA_ARCHITECTURES=90");
 }
 
-// The first launch on a device queries the device's limits, which must not end the capture.
+// The first launch on a device queries the device's limits, which must not invalidate the capture.
 TEST_F(CudaLaunchTest, FirstLaunchUnderCapture) {
   CudaRuntime runtime(std::vector<CudaDevice>(6));
   OnDevice z(5);
@@ -381,7 +381,7 @@ TEST_F(CudaLaunchTest, TwoThreadsTwoDevices) {
   }
 }
 
-// Several threads make the first query of a device at the same time.
+// The properties are correct if several threads make the first query of a device at the same time.
 TEST_F(CudaLaunchTest, PropertiesFromSeveralThreads) {
   CudaRuntime runtime(std::vector<CudaDevice>(40, CudaDevice{87, 20}));
   std::vector<std::thread> threads;

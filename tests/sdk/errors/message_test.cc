@@ -77,7 +77,7 @@ TEST(Message, Integers) {
   EXPECT_EQ(text(1LL, ' ', 2ULL, ' ', short{3}), "1 2 3");
 }
 
-// An enumerator of a one-byte type is printed as a number, not as a character.
+// Integers of one byte are printed as numbers, not as characters.
 TEST(Message, BytesAreNumbers) {
   EXPECT_EQ(text(uint8_t{2}), "2");
   EXPECT_EQ(text(int8_t{-65}), "-65");

@@ -138,8 +138,8 @@ void check_legal(const Sample& s, bool versioned) {
   ++counts["legal"];
 }
 
-// Prints how often each outcome occurred. Checks that each outcome occurred often, and that no
-// tensor object is leaked.
+// After the tests, prints how often each outcome occurred, and checks that each outcome occurred
+// often and that no tensor object was leaked.
 class DLPackConformance : public ::testing::Test {
  protected:
 #if !defined(KERNKIT_REAL_HOST)

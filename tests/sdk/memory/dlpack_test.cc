@@ -220,7 +220,7 @@ TEST_F(DLPack, RejectedTensors) {
             "ValueError: DLPack tensor: the pointer is null");
 }
 
-// Devices that use handles instead of addresses: only the alignment of the offset is checked.
+// For devices that use handles instead of addresses, only the alignment of the offset is checked.
 TEST_F(DLPack, Handles) {
   dl.device = {kDLVulkan, 0};
   dl.data = reinterpret_cast<void*>(0x1001);

@@ -107,7 +107,8 @@ TEST(Overlap, PositiveStrides) {
   EXPECT_FALSE(overlap(x, Geometry(kBase - 1, {1}, {}, dl_int8)));
 }
 
-// Columns of one matrix share no byte, although their address ranges intersect.
+// The result is exact for column blocks of one matrix, which may share no byte although their
+// address ranges intersect.
 TEST(Overlap, InterleavedRowsOfOnePitchAreExact) {
   const Geometry even(kBase, {4}, {2}), odd(kBase + 4, {4}, {2});
   EXPECT_FALSE(overlap(even, odd));

@@ -44,7 +44,8 @@ TEST(ShapeLine, NamesAreBoundByTheFirstRequiredInput) {
   EXPECT_EQ(line.names[2].value, 3);  // k is chosen by the caller
   EXPECT_EQ(line.run_of, 2);
   EXPECT_EQ(line.like, 2);
-  // With several tensors, the first tensor is used, even if it is the first parameter.
+  // If several tensors could determine `run_of` and `like`, the first of these tensors is used,
+  // even if it is the first parameter.
   const ShapeLine first = read("(Tensor x[...], Tensor w[...], Tensor(out!) y[...]) -> ()");
   ASSERT_EQ(first.error, ShapeError::kNone) << first.position;
   EXPECT_EQ(first.run_of, 0);

@@ -374,8 +374,8 @@ TEST(Xla, ResultsAreCopiedToXlasMemory) {
             "3 TypeError: xla_made(): a result: XLA passes no buffer");
 }
 
-// XLA allocates memory for the results that the schema line declares. A result of another shape or
-// dtype would exceed this memory.
+// A result that does not match the schema line is an error, because XLA has allocated memory for
+// the declared shape and dtype.
 TEST(Xla, ResultsThatDoNotMatchTheLineAreAnError) {
   if (!has_host()) GTEST_SKIP() << "the process has no host, which creates tensors";
   const auto error_of = [](int64_t which) {
@@ -412,7 +412,7 @@ TEST(Xla, ATensorThatAnOpKeepsIsNeverInMemoryOfXla) {
     Xla xla = {{floats({3}, y)}, {floats({3}, x)}};
     EXPECT_EQ(xla.call(kernkit_xla_cpu_xla_kept), "nothing");
     EXPECT_EQ(std::vector<float>(y, y + 3), std::vector<float>({1, 2, 3})) << call;
-    x[0] = y[1] = -1;  // overwrites XLA's memory after the call
+    x[0] = y[1] = -1;  // XLA may overwrite its memory after the call
   }
 }
 

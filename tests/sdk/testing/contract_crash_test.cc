@@ -73,7 +73,7 @@ TEST_F(ContractCrash, NamesTheCallAndContinuesWithTheNextOp) {
                              "\\(\\) with 0 for every size: y float32 \\[0\\]; x float32 \\[0\\]\n";
     const std::string line = std::string("kernkit: ").append(test).append(": ").append(text);
     EXPECT_TRUE(std::regex_search(all.output, std::regex(line))) << op;
-    // The process that runs the following tests reports the failure.
+    // The process that runs the tests after the crash also reports the failure.
     EXPECT_TRUE(std::regex_search(all.output, std::regex("Failed\n" + text))) << op;
     EXPECT_EQ(all.count("[ RUN      ] Contract/" + op + ".Empty\n"), 1u) << op;
     EXPECT_GE(all.count("not tried: " + test + " crashed\n"), 1u) << op;
@@ -84,7 +84,7 @@ TEST_F(ContractCrash, NamesTheCallAndContinuesWithTheNextOp) {
   EXPECT_EQ(all.count("kernkit: Line.always_segments: signal SIGSEGV in always_segments(): y "
                       "float32 [33]; x float32 [33]\n"),
             1u);
-  // All other tests run once; a failed test runs again.
+  // Tests that pass run once, before or after a crash; a failed test may run again.
   for (const char* test : {"Contract/before.Empty", "Contract/after.Empty", "Other.Passes"}) {
     EXPECT_EQ(all.count(std::string("[       OK ] ") + test + " ("), 1u) << test;
   }

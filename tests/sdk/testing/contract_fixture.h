@@ -19,8 +19,8 @@ using kernkit::testing::Exemption;
 using kernkit::testing::contract::Contract;
 using kernkit::testing::contract::Item;
 
-// The current fault of the op. A variable is used instead of a template parameter, so that the op
-// is compiled once.
+// Faults of the op under test. The variable `fault`, not a template parameter, selects the fault,
+// so that the op is compiled once.
 enum Fault {
   kNone,
   // Faults in reading the arguments, and in the errors and the code that the call returns.

@@ -122,7 +122,7 @@ void shifted(kernkit::ListView<TensorView> ys, TensorView x, kernkit::ListView<d
   }
 }
 
-// An incorrect op, which reads any bytes as floats.
+// An incorrect op, which copies elements as floats without checking the dtype.
 void careless(TensorView y, TensorView x) {
   for (int64_t i = 0; i < y.numel(); ++i) {
     static_cast<float*>(y.data_ptr())[i] = static_cast<const float*>(x.data_ptr())[i];
@@ -280,7 +280,8 @@ TEST(ContractReport, ASchemaBesideTheOpFitsItsParameters) {
   EXPECT_NE(report_of(rule, has_one).failure, "");
 }
 
-// A tensor that the schema does not mark as written must not be written.
+// The rule InputsAreNotWritten reports that the op writes y, because with_schema() does not mark y
+// as an output.
 TEST(ContractReport, ASchemaBesideTheOpMarksOutputs) {
   const Contract contract = make_contract(
       "typed_mean", __tvm_ffi_typed_mean, __tvm_ffi__metadata_typed_mean,

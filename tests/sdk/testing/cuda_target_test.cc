@@ -14,8 +14,8 @@ __global__ void traps() { __trap(); }
 namespace kernkit::testing::contract {
 namespace {
 
-// The device is renewed only if no state is left that would affect the next call, whether of a
-// kernel, of an op or of a caller.
+// renew() returns true only if no state is left that would affect the next call, such as an
+// allocation, another current device or a pending error.
 TEST(CudaTarget, IsRenewedUnlessStateIsLeft) {
   CudaTarget target;
   EXPECT_TRUE(target.renew());

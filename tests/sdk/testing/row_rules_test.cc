@@ -13,8 +13,8 @@ namespace {
 
 using kernkit::TensorView;
 
-// What rows_of() returns for one row: one element, an empty tensor or None. For several rows,
-// rows_of() returns one element for each row.
+// Result of rows_of() for one row: one element, an empty tensor or None. For several rows the
+// result has one element for each row.
 enum class OneRow { kElement, kEmpty, kNothing } one_row;
 
 kernkit::Any rows_of(TensorView y, TensorView x) {
