@@ -32,7 +32,8 @@ def build(root, target):
 
 
 def include_of(header):
-    """Returns the include folder with this header, of a CUDA toolkit or of one of NVIDIA's wheels."""
+    """Returns the include folder of the CUDA toolkit or of one of NVIDIA's wheels that contains this header, or
+    None."""
     nvcc = shutil.which("nvcc")
     toolkit = [pathlib.Path(nvcc).resolve().parents[1] / "include"] if nvcc else []
     wheels = pathlib.Path(sys.prefix).glob("lib/python*/site-packages/nvidia/*/include")

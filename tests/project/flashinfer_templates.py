@@ -62,7 +62,7 @@ checkpointing_ssu.gen_checkpointing_ssu_module(bf16, bf16, bf16, bf16, f32, i32,
 replayssm_materialize.gen_replayssm_materialize_module(bf16, bf16, f32, 64, 128, 8, 8)
 selective_state_update.gen_selective_state_update_sm90_module(bf16, bf16, bf16, f32, i32, None, 64, 128, 1, i32, i32)
 
-# Renders the only template that no function of this version of FlashInfer renders.
+# Renders the template of batch_decode_mla, the only template that no function of this version of FlashInfer renders.
 folder = env.FLASHINFER_GEN_SRC_DIR / "batch_decode_mla"
 folder.mkdir(parents=True, exist_ok=True)
 template = jinja2.Template((env.FLASHINFER_CSRC_DIR / "batch_decode_mla_config.jinja").read_text())

@@ -59,7 +59,7 @@ def git(folder, *arguments, limit=3):
 
 
 class Mutation:
-    """Applies a random selection of the changes below to a library; `notes` lists the selected changes."""
+    """Damages a library by a random selection of the methods below; `notes` lists the selected methods."""
 
     def __init__(self, library: pathlib.Path, seed: int) -> None:
         self.library, self.generator, self.notes = library, random.Random(seed), []
@@ -84,7 +84,7 @@ class Mutation:
         return self.generator.choice(ESCAPES).replace("{0}", str(self.outside))
 
     def record_value(self) -> None:
-        """Replaces or removes a random value of the record."""
+        """Replaces, removes or adds a value of the library's record .kernkit.json."""
         path = self.library / ".kernkit.json"
         record = json.loads(path.read_text())
         mapping = self.generator.choice([record, record["answers"]])

@@ -83,7 +83,7 @@ TEST(Plus, Adds) {
   EXPECT_EQ(y[2], 2 + NUMBER_OF_TEST);
 }
 """
-# Code that nvcc compiles and g++ does not.
+# A .cu file that uses CUB, which g++ cannot compile.
 OF_NVCC = """\
 #include <cub/block/block_reduce.cuh>
 #include "kernkit/cuda/launch.h"

@@ -30,8 +30,8 @@ def recorded(kind):
 
 
 def reasons(kind, results):
-    """Returns a line of a list for each rule that does not hold, except for rules about a file, which `kernkit doctor`
-    explains."""
+    """Returns a list item of the page for each rule that a product breaks. Rules about a file are excluded, because
+    `kernkit doctor` explains them."""
     of_file = {rule.name for rule in FILE_RULES}
     return [f"- {result.status}, `{product}`, `{result.rule}`: `{result.reason.replace('`', '')}`" for product, outcomes in results.items()
             for result in outcomes if result.status in (FAIL, ADVICE) and result.rule not in of_file]  # fmt: skip

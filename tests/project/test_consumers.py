@@ -91,7 +91,7 @@ def test_code_written_for_tvm_ffi(prefix, root, tmp_path):
     module = tvm_ffi.load_module(str(library))
     module.rms_norm(out, x, None, 0.0)
     np.testing.assert_allclose(out, x / np.sqrt(12.5))
-    # The file has an op with a schema line and an op without a schema line.
+    # The op rows has no schema line, so its error names "argument 1"; the op columns has a schema line with the name x.
     assert (module.rows(x), module.columns(x)) == (1, 2)
     with pytest.raises(TypeError, match=r"^rows\(\): argument 1: expected Tensor, got int 1$"):
         module.rows(1)

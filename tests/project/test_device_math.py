@@ -210,8 +210,8 @@ def is_within(actual, expected_value, fmt, bound, absolute=0.0):
 
 
 def is_inverse(actual, forward, fmt, x, bound):
-    """Returns whether a number within `bound` steps of the result rounds to the inverse at x. The function is
-    monotonic."""
+    """Returns whether the result is at most `bound` + 1 steps away from the inverse of the monotonic function `forward`
+    at x."""
     low, high = (forward(mp.mpf(fmt.steps(actual, step))) for step in (-bound - 1, bound + 1))
     return min(low, high) <= x <= max(low, high)
 
@@ -262,8 +262,8 @@ def test_every_function_of_the_headers_is_tested():
 
 
 def is_of_another_test(name):
-    """Returns whether another test covers the function: convert_test.cc compares conversions value by value, and some
-    functions only copy bits."""
+    """Returns whether the function is not tested here: it is a conversion, which convert_test.cc tests value by value,
+    or it only copies bits."""
     return re.search(r"2(?:int|uint|ll|ull|float|double|hiint|loint)(?:_r[nzud])?$|_as_|^__hiloint2double$|^_F|^_f?dsign$|^_D", name)
 
 
@@ -310,7 +310,7 @@ def rounded_exactly(operation, fmt, mode, x):
 
 def test_intrinsics_in_each_rounding(results):
     intrinsics = {(intrinsic(operation, fmt, mode), fmt.name): (operation, mode) for operation in OPERATIONS for fmt in (FLOAT, DOUBLE) for mode in MODES}
-    with mp.workprec(5000):  # exact sums of the smallest and largest numbers
+    with mp.workprec(5000):  # enough bits for exact sums of the smallest and largest numbers
         for case, (rows, values) in results(60, chosen=set(intrinsics)).items():
             operation, mode = intrinsics[case]
             for x, actual in zip(rows, values):
@@ -336,7 +336,7 @@ def by_the_processor(operation, mode, x):
         product = x[0] * x[1]
         exact_product = mp.mpf(x[0]) * mp.mpf(x[1]) if all(map(math.isfinite, x)) else None
         if exact_product is not None and exact_product != 0:
-            return -0.0 if mode == "d" else 0.0  # an exact sum of zero
+            return -0.0 if mode == "d" else 0.0  # the exact sum is zero; the rounding mode determines its sign
         return summed(product, x[2])
     return {"add": lambda: summed(*x), "sub": lambda: summed(x[0], -x[1]), "mul": lambda: x[0] * x[1], "div": lambda: divided(*x),
             "rcp": lambda: divided(1.0, x[0]), "sqrt": lambda: math.nan if x[0] < 0 else math.sqrt(x[0])}[operation]()  # fmt: skip

@@ -21,7 +21,7 @@ PROGRAMS = {
     ),
     "template": (TEMPLATE, ["silu_and_mul_test", "silu_and_mul_cuda_test"]),
 }
-# Faults in code that nvcc compiles. The same tests run the PTX of this code, without a sanitizer.
+# Kind of project for faults in code that nvcc compiles. The tests run the PTX of this code, without a sanitizer.
 ON_PTX = "kernels_on_ptx"
 PROGRAMS[ON_PTX] = (".", ["cuda_calls_of_nvcc_test", "contract_on_ptx_test", "gpu_on_ptx_test"])
 SANITIZERS = "-O1 -fsanitize=address,undefined -fno-sanitize-recover=all"

@@ -143,7 +143,7 @@ def test_bindings_compile_with_the_compiler_of_the_host(csrc, flags, op):
     assert result.returncode == 0, result.stderr
 
 
-MARKS = {"g++": 0.15, "nvcc": 0.25}  # limits [fraction of the time with tvm-ffi's headers]
+MARKS = {"g++": 0.15, "nvcc": 0.25}  # limits of the compile time [fraction of the time with tvm-ffi's headers]
 NOT_REACHED = {
     ("quantization", "g++"): "two exports: <cuda_runtime.h> and <string> alone are 0.10 to 0.12, all headers without an export 0.20",
     ("quantization", "nvcc"): "two exports: <cuda_runtime.h> and <string> alone are 0.25, an empty file is 0.20",

@@ -60,7 +60,7 @@ OF_PTX = re.compile(r"simulator/(ptx|tools|libcuda|libcudart)/")
 
 
 def files_once(root, commands, of_ptx=False):
-    """Returns one entry for each file, from one of the targets that compile the file."""
+    """Returns one entry of `commands` for each file, although several targets may compile a file."""
     files = {str(path) for folder in ("kernels", "sdk/src", "sdk/simulator") for path in root.glob(f"{folder}/**/*.cc")
              if "/tests/" not in str(path) and bool(OF_PTX.search(str(path))) == of_ptx}  # fmt: skip
     once = {entry["file"]: entry for entry in commands if entry["file"] in files}
@@ -115,7 +115,7 @@ def test_licence_line(root):
         for path in files
         if "SPDX-License-Identifier: Apache-2.0" not in path.read_text()[:200]
     ]
-    assert missing == ["tests/interop/readme.py"]  # README shows the complete file
+    assert missing == ["tests/interop/readme.py"]  # README shows the complete file, without a licence line
 
 
 def test_python_compiles_without_warnings(root):

@@ -129,5 +129,5 @@ def test_the_commands_print_what_the_page_shows(entry, environment, tmp_path):
     for commands, code, output in steps(entry):
         result = subprocess.run(["bash", "-ec", commands], cwd=folder, env=environment, capture_output=True, text=True)
         assert result.returncode == code, result.stdout + result.stderr
-        if output is not None:  # tools write to stderr, which may also have messages about the machine
+        if output is not None:  # the page shows stdout, or stdout followed by stderr, to which tools write
             assert output in (result.stdout, result.stdout + result.stderr), result.stderr

@@ -32,7 +32,7 @@ def text_of(header):
     return next(folder / header for folder in (INCLUDE, SIMULATOR) if (folder / header).exists()).read_text()
 
 
-# Matches in the text of a header that depends on the compiler.
+# Matches macros that a header uses if its code depends on the compiler.
 COMPILERS = re.compile(r"__clang__|__GNUC__|__has_\w+")
 # The headers in testing/, which include GoogleTest, belong to tier all, because they take half of the time.
 MARKED = [pytest.param("g++", h, marks=[pytest.mark.all] * (h.parts[1] == "testing"), id=f"{h}-g++") for h in HEADERS]

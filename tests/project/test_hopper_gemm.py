@@ -12,7 +12,7 @@ from cuda_tools import tool
 
 HERE = pathlib.Path(__file__).resolve().parent
 SOURCE = HERE / "plain_programs/hopper_gemm.cu"
-CASES = [["f16", "128", "1"], ["bf16", "64", "2"], ["e4m3", "32", "4"], ["f16", "0", "2"]]  # type, swizzle, blocks of a cluster
+CASES = [["f16", "128", "1"], ["bf16", "64", "2"], ["e4m3", "32", "4"], ["f16", "0", "2"]]  # element type, swizzle [bytes], blocks of a cluster
 
 
 @pytest.fixture(scope="module")

@@ -66,8 +66,8 @@ def test_kinds_of_bugs(suites):
 
 
 def test_draw_of_indigo3(suites):
-    """A draw has clean programs and each kind of bug, is the same for each order of the names, and differs between
-    seeds."""
+    """A draw contains clean programs and each kind of bug, does not depend on the order of the names, and differs
+    between seeds."""
     labels, _, drawn_programs = suites
     names = [f"BFS/BFS_CUDA_V_{number}_{kind}_NoBoundsBug.cu" for number in range(20) for kind in (*labels.KINDS_OF_INDIGO3, "Atomic")]
     drawn = drawn_programs.draw(names, 28, 39)

@@ -56,7 +56,7 @@ TEST(Plus, AddsWhereTheTensorIs) {
   EXPECT_TRUE(y.intact());
 }
 """
-# An op that always uses the default stream.
+# An incorrect op, which uses the default stream instead of the caller's stream.
 LATE = """\
 #include "kernkit/cuda/launch.h"
 #include "kernkit/env.h"

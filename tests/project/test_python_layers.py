@@ -9,7 +9,7 @@ import pytest
 from kernkit.scaffold import components
 
 PACKAGE = "sdk/python/kernkit"
-PACKAGES = ("binaries", "codegen", "commands")  # a library has parts of these packages in two folders
+PACKAGES = ("binaries", "codegen", "commands")  # a library has parts of these packages in third_party/kernkit and in third_party/kernkit_dev
 
 
 def module_name(path, folder):

@@ -238,7 +238,7 @@ def test_a_library_without_dev_uses_the_wheel(environment, package, tmp_path):
     for number, (venv, path) in enumerate(((environment, ""), (sys.prefix, f"{environment}/bin:"))):
         environ = {**inherited, "VIRTUAL_ENV": str(venv), "KK_VENV": str(venv), "PATH": path + inherited["PATH"]}
         result = subprocess.run(["./kk", "doctor"], cwd=library, env=environ, capture_output=True, text=True)
-        # The library is not built.
+        # ./kk doctor runs and reports that the library is not built.
         message = "kernkit: build/release/lib/libfast_ops.so cannot be read: No such file or directory\n"
         assert (result.returncode, result.stderr) == (3, message), result.stdout
         configure = ["cmake", "-S", library, "-B", tmp_path / str(number), "-G", "Ninja"]

@@ -80,7 +80,7 @@ def elementwise(name):
 @pytest.mark.all
 def test_vector_path_moves_16_bytes_at_a_time(kernels, architectures):
     fast = {key: elementwise(key[1]) for key in kernels if (elementwise(key[1]) or (1,))[0] > 1}
-    # scale has 4 kernels, add has 9.
+    # Of the kernels that access 16 bytes at a time, 4 compute scale and 9 compute add.
     assert len(fast) == 13 * len(architectures)
     for (architecture, name), (width, packs) in fast.items():
         accesses = kernels[architecture, name]
@@ -89,7 +89,7 @@ def test_vector_path_moves_16_bytes_at_a_time(kernels, architectures):
         inputs = 2 if "3Add" in name else 1
         # In whole tiles and in the last tile, all loads of a thread precede its first store.
         assert re.fullmatch(f"(L{{{inputs * packs}}}S{{{packs}}}){{2}}", wide), (name, wide)
-        # Elements before the first whole pack and after the last one are loaded and stored one by one.
+        # Elements before the first whole pack and after the last whole pack are loaded and stored one by one.
         narrow = [(instruction, size) for instruction, size in accesses if size < 16]
         assert len(narrow) == 2 * (inputs + 1), name
         assert all(size == 16 // width for _, size in narrow), name

@@ -61,8 +61,8 @@ def built(root, target, op):
 
 
 def test_a_difference_is_found():
-    """Loads and stores are counted in PTX and in machine code; the two texts have different numbers of loads and
-    stores."""
+    """kernels_of_ptx() and kernels_of_sass() count the loads and stores of a kernel correctly, here in a PTX text and
+    in machine code with different counts."""
     ptx = ".entry k(\n)\n{\nld.param.u64 %r1, [p];\n@%p1 ld.global.nc.v4.u32 {%r1}, [%r2];\nst.shared.u32 [%r1], %r2;\n}\n"
     sass = "\n.text.k:\n        /*0000*/      LDG.E.128 R4, [R2.64] ;\n        /*0010*/      @!P0 LDG.E R4, [R2.64] ;\n"
     assert kernels_of_ptx(ptx) == {"k": {"ld.global": 1, "st.shared": 1}}

@@ -10,10 +10,10 @@ from kernkit.commands import sanitize
 from kernkit.simulator.program import TOOLS_FOLDER, run_with_tools
 
 TOOLS = [*sanitize.DEFAULT_TOOLS, "counters"]
-# A filter that excludes tests of faults, tests that read before a wait or read bytes that nothing stored, tests of the tools, and a test that needs more
-# processors than the tools use.
+# A GoogleTest filter that excludes tests of faults, tests that read data before waiting for a copy or read
+# uninitialised bytes, tests of the tools, and a test that needs more processors than the tools use.
 OF_FAULTS = "*Faults*:PtxAsync*:PtxBulkCopies.TensorLoads*:PtxBulkCopies.AChanged*:PtxBulkCopies.AMapWithoutRank:*PtxMapOfAKernel.*:PtxBulkCopyOrder.*:PtxExecution.AsynchronousCopiesLandAtTheirWait:PtxMatrix.LdmatrixBeforeTheWait:PtxDependentLaunches.*:PtxGraphMemory.*:PtxInit*:PtxUnsupportedForms.*:Ptx*Races.*:PtxMemoryModel.*:PtxCounters.*:PtxGrid.BlocksOverAllProcessors"
-# A filter that excludes tests whose host calls fail on purpose, because memcheck reports such calls.
+# A GoogleTest filter that excludes tests whose host calls fail on purpose, because memcheck reports such calls.
 OF_ERRORS = "Attributes.LimitLaunches:Attributes.DecideHowManyBlocks*:Variables.OfAnotherKindOrSizeAreErrors"
 OF_DRIVER_ERRORS = ("DriverMemory.FillsOfElements:DriverMemory.CopiesOfRowsAndSlices:DriverMemory.PoolsOfTheHostAreNotSupported:"
                     "DriverModules.AKernelOfPtxTextRuns:"
@@ -50,7 +50,7 @@ def test_programs(root):
     programs = sorted((folder / "programs").iterdir())
     sources = {path.stem for path in (root / "sdk/simulator/tests/programs").glob("*.cu")}
     assert sources <= {program.name for program in programs}, "programs are missing: run ./kk build"
-    # Some programs make runtime calls that fail on purpose, which memcheck reports as "Program hit ...".
+    # Ignores memcheck's findings "Program hit ...", because some programs make runtime calls that fail on purpose.
     by_program = {program.name: [finding for finding in findings(folder, program) if "Program hit " not in finding["sentence"]]
                   for program in programs}  # fmt: skip
     assert {name: sentences for name, sentences in by_program.items() if sentences} == {}
@@ -58,7 +58,7 @@ def test_programs(root):
 
 @pytest.mark.all
 def test_all_are_named(root):
-    """The list of programs contains every test program in which the tools can run, except for ptx_races_test."""
+    """PROGRAMS contains every test program in which the tools can run, except for ptx_races_test."""
     programs = (build(root, "contract_on_ptx_test") / "bin").glob("*_test")
     have_tools = {path.name for path in programs if TOOLS_FOLDER.encode() in path.read_bytes()}
     assert {"contract_on_ptx_test"} <= have_tools <= {*PROGRAMS, "ptx_races_test"}

@@ -56,7 +56,7 @@ PACKED = r"v?(?:add|sub|mul|div|sqrt|min|max|cmp\w*|cvt\w+)p[sd]\w*"
 
 
 def flags(root):
-    """Returns the compiler options that CMake's functions give to each file of a library."""
+    """Returns the options -f... that kernkit's CMake functions pass to the compiler for each file of a library."""
     text = (root / "sdk/cmake/KernkitLibrary.cmake").read_text()
     return re.findall(r"-f\S+", re.search(r"set\(host (-Wall[^)]*)\)", text)[1])
 
@@ -127,7 +127,8 @@ def test_a_body_of_rows_is_inlined_into_each_loop(compiler, root, dlpack_include
     code_by_loop = loops(compiler, "-O3", root, dlpack_include, tmp_path / "rows.o", ROWS, "RowsOf<")
     loops_of_sets = {name: code for name, code in code_by_loop.items() if "::best(" not in name}
     assert len(loops_of_sets) == 4 * 3
-    # Without AVX2, 16-bit floats are converted element by element.
+    # The baseline loops of 16-bit floats are not vectorised: without AVX2, 16-bit floats are converted element by
+    # element.
     not_vectorised = {name for name in loops_of_sets if "::baseline(" in name and re.search("::b?float16>", name)}
     assert len(not_vectorised) == 2
     for name, instructions in loops_of_sets.items():

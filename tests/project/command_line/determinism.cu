@@ -96,7 +96,7 @@ int main(int, char** arguments) {
     cudaStreamSynchronize(stream);
   }
   cudaDeviceSynchronize();
-  fixed<<<16, 64>>>(y, x, counts);  // the input of this later launch differs too
+  fixed<<<16, 64>>>(y, x, counts);  // the input of this launch also differs between runs
   cudaDeviceSynchronize();
   std::puts("done");
 }

@@ -58,7 +58,7 @@ def destructor_of(faults):
             is_used = api.PyCapsule_IsValid(capsule, USED[is_versioned])
             if api.PyCapsule_IsValid(capsule, name) or (is_used and "destructor_ignores_name" in faults):
                 address = api.PyCapsule_GetPointer(capsule, USED[is_versioned] if is_used else name)
-                deleter = DESTRUCTOR(STRUCTURES[is_versioned].from_address(address).deleter)  # the call keeps the GIL
+                deleter = DESTRUCTOR(STRUCTURES[is_versioned].from_address(address).deleter)  # a call by PYFUNCTYPE keeps the GIL
                 for _ in range(0 if "capsule_leaks" in faults else 2 if "capsule_deletes_twice" in faults else 1):
                     deleter(address)
 

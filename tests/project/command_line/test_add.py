@@ -295,8 +295,8 @@ def compiles(library, names, root, dlpack_include):
 
 @pytest.mark.parametrize("schema", ["(Tensor[] xs) -> Tensor", "(float[] w, Callable f) -> ()"])
 def test_each_file_includes_headers_of_its_names(library, schema):
-    """Each generated file includes the headers of the names that it uses. Compilation in one program with other files
-    would hide a missing include."""
+    """Each generated file includes the headers that declare the names used in the file. Compilation in one program with
+    other files would hide a missing include."""
     assert add("swish", schema, "--kind", "custom") == 0
     for path in FILES:
         text = (library / path).read_text() if (library / path).exists() else ""

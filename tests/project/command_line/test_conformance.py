@@ -83,7 +83,7 @@ ENDS = [
     ("small-tensors", "READS_PAST_A_TENSOR", "crashed (SIGSEGV) in op() with 2 arguments of type index 7"),
 ]  # fmt: skip
 
-# {rule: the flags without which the library breaks the rule, and the flags that make the library break the rule}
+# {rule: flags, in place of FLAGS, with which the correct planted_library.c breaks the rule}
 FLAGS_OF = {"bound-to-itself": ("-Wl,-z,nodelete",), "stays-mapped": ("-Wl,-Bsymbolic",), "startup-code": (*FLAGS, "-ffast-math")}
 
 

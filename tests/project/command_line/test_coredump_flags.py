@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The message of a CUDA error names the flags of a coredump that cuda.h calls lightweight."""
+"""The error message of a failed CUDA call suggests the coredump flags that cuda.h combines in
+CU_COREDUMP_LIGHTWEIGHT_FLAGS."""
 
 import re
 

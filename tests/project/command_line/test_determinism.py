@@ -89,7 +89,8 @@ def test_races_that_change_bits(run, name, words):
 
 
 def test_the_first_launch_of_a_graph(run):
-    """Nodes of a graph have launch numbers: launch 1 precedes the graph, and the node `sums` is launch 3."""
+    """A node of a graph is reported as the first launch that differs. Nodes have launch numbers: launch 1 precedes the
+    graph, and the node `sums` is launch 3."""
     result = run("graph")
     assert re.search(f"^determinism: sums: launch 3: {DIFFERS}", result.stderr, re.MULTILINE), result.stderr
     assert "determinism compared 6 launches of 4 runs" in result.stderr
@@ -167,8 +168,8 @@ chunk 0 0 8 11 0000000000000000 {} 00010002
 
 
 def test_bytes_that_one_run_did_not_change():
-    """If a run did not change a chunk of memory, the outputs of this run do not contain the bytes of the chunk. The
-    comparison then uses the bytes before the launch, which the other run recorded."""
+    """Two runs are compared correctly if only one run changed a chunk of memory. The outputs of the other run lack the
+    chunk, so the bytes before the launch are used, which the first run recorded."""
     a = determinism.Outputs(OUTPUTS.format("0000000001000000"))
     b = determinism.Outputs(OUTPUTS.split("chunk")[0] + "chunk 0 0 8 11\n")
     expected = ["written by: Atomic access (k.cu:6)", "written by: Write access (k.cu:5)"]
@@ -178,8 +179,8 @@ def test_bytes_that_one_run_did_not_change():
 
 
 def test_a_difference_without_a_race_or_atomic():
-    """The cause of a difference without a race or an atomic is the writing access, for example in a kernel that stores
-    clock64()."""
+    """If neither a race nor an atomic explains a difference, the access that wrote the bytes is reported as the cause,
+    for example in a kernel that stores clock64()."""
     difference = determinism.Difference(0, (1, 1), "k", (0, 1), "0a", "k")
     reports = {0: "0000000001000000", 1: "0000000002000000"}
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`kernkit doctor`: each rule passes for a good library and fails for a bad one, both built by g++."""
+"""`kernkit doctor`: each rule passes for a correct library and fails for a library that breaks the rule. g++ builds the
+libraries."""
 
 import io
 import json
@@ -79,7 +80,8 @@ def test_a_library_of_an_earlier_kernkit_is_accepted(compiled):
 
 
 def test_an_export_without_documentation_is_accepted(compiled):
-    """An op without documentation passes: ops without a schema line, such as code written for tvm-ffi, have none."""
+    """An op without documentation passes: ops without a schema line, such as ops written for tvm-ffi, have no
+    documentation."""
     documented = re.compile(r"EXPORTED int __tvm_ffi__doc.*\n|IN\(\"kernkit_doc.*\n")
     assert len(documented.findall(GOOD)) == 2
     assert failed(compiled(documented.sub("", GOOD))) == {}
@@ -240,8 +242,8 @@ def test_a_too_new_glibc_is_named_with_the_symbols_that_need_it(compiled):
 
 
 def test_packed_relocations_require_a_glibc_that_supports_them(compiled):
-    """A file with packed relocations requires glibc 2.36. The file needs the version GLIBC_ABI_DT_RELR, which no symbol
-    has."""
+    """`kernkit doctor` reports that a file with packed relocations requires glibc 2.36. The linker records this as the
+    version GLIBC_ABI_DT_RELR, to which no symbol belongs."""
     source = GOOD + "#include <stdio.h>\nint f() { return puts(line); } int (*g)() = f;"
     path = compiled(source, [*FLAGS, "-Wl,-z,pack-relative-relocs"])
     if "GLIBC_ABI_DT_RELR" not in read_library(path).versions:

@@ -23,8 +23,8 @@ def files(tmp_path_factory):
 
 @pytest.fixture
 def package(files, tmp_path, monkeypatch):
-    """Returns put(), which creates a package fast_ops, with or without the record of its installation, and adds the
-    package at the start of the import path."""
+    """Returns put(), which creates a package fast_ops in a folder at the start of the import path. With `installed`, a
+    version, the package also has a record of its installation."""
 
     def put(name, of_file, installed=""):
         folder = tmp_path / name

@@ -36,7 +36,7 @@ def original(tmp_path_factory):
         patch.setenv("GIT_CONFIG_NOSYSTEM", "1")
         rendering.render({**rendering.questions(), "library_name": "fast_ops"}, folder)
         history.begin(folder / "fast_ops")
-        # packs git's objects, so that each copy has fewer files
+        # Packs git's objects, so that each copy of the library has fewer files.
         hostile.git(folder / "fast_ops", "gc", "--quiet", limit=60)
         shutil.rmtree(folder / "fast_ops/.git/hooks", ignore_errors=True)
         (folder / "sentinel/deeper").mkdir(parents=True)
@@ -44,7 +44,7 @@ def original(tmp_path_factory):
         (folder / "sentinel/mine.txt").write_text("mine\n")
         (folder / "sentinel.txt").write_text("mine\n")
         (folder / "outer").mkdir()
-        for name in ("outer", "."):  # a repository that `.git` may refer to, and an enclosing repository
+        for name in ("outer", "."):  # a repository to which a hostile `.git` may refer, and a repository around the library
             hostile.git(folder / name, "init", "--quiet")
             hostile.git(folder / name, "commit", "--quiet", "--allow-empty", "-m", "Mine")
         yield folder
@@ -219,7 +219,7 @@ def test_a_licence_in_the_record_is_a_licence(workspace, capsys):
 
 def test_folders_that_are_nested_deeply(workspace, capsys):
     folder, limit = workspace / "fast_ops/kernels", sys.getrecursionlimit()
-    sys.setrecursionlimit(1000)  # Python's default; frameworks increase the limit
+    sys.setrecursionlimit(1000)  # Python's default; other packages in this process may have increased the limit
     try:
         os.chdir(folder)
         for _ in range(1500):
@@ -229,7 +229,7 @@ def test_folders_that_are_nested_deeply(workspace, capsys):
         assert run(["remove", "silu_and_mul"]) == 3
         assert "remove: files or folders are nested too deeply" in capsys.readouterr().err
         assert (folder / "silu_and_mul/silu_and_mul.cc").exists()
-    finally:  # pytest cannot delete such folders
+    finally:  # pytest cannot delete folders that are nested so deeply
         os.chdir(workspace)
         subprocess.run(["rm", "-rf", folder], check=True)
         sys.setrecursionlimit(limit)

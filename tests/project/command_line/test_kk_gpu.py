@@ -206,7 +206,8 @@ def test_without_programs_the_command_to_build_them_is_printed(library, driver, 
 
 
 class Numbers(frameworks.Framework):
-    """A framework of NumPy arrays that imitates a busy stream: copies take effect late."""
+    """A framework of NumPy arrays. With in_order=False, copies have no effect, as if the copies ran after the op.
+    `is_busy` states whether the stream is still busy after the op has returned."""
 
     def __init__(self, in_order=True, is_busy=True):
         self.in_order, self.is_busy = in_order, is_busy
@@ -229,7 +230,8 @@ class Numbers(frameworks.Framework):
 
 
 def test_an_op_out_of_order_is_found():
-    """The test with a framework reports an op whose work is out of order on the framework's stream."""
+    """check_on_a_side_stream() reports an op whose work is out of order on the framework's stream, and an op that waits
+    for its stream."""
     tensor = {"dtype": "float32", "shape": [4, 3], "values": [], "cpu": False}
     example = {"op": "twice", "arguments": [tensor, [tensor], 2.0, None, {**tensor, "scratch": True}]}
     calls = []
@@ -249,8 +251,8 @@ def test_an_op_out_of_order_is_found():
 
 @pytest.mark.all
 def test_an_op_out_of_order_is_found_by_jax():
-    """The test with JAX reports an op whose work is out of order. The op uses the inputs of its previous call, because
-    a busy stream cannot be produced without a GPU."""
+    """The test with JAX reports an op whose work is out of order. To imitate wrong order, the op uses the inputs of its
+    previous call, because a busy stream cannot be produced without a GPU."""
     jax, _ = pytest.importorskip("jax"), pytest.importorskip("jax_tvm_ffi")
 
     class OnCpu(frameworks.Jax):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Commands on a machine without git or another program: an error message or a missing entry, and no traceback."""
+"""On a machine without git or another program, commands print an error message or omit an entry, and print no
+traceback."""
 
 import json
 import os

@@ -45,7 +45,8 @@ def linked(tmp_path_factory):
 
 @pytest.fixture
 def message_of(capfd):
-    """Runs a program under `kernkit run`, which must fail, and returns the error message."""
+    """Returns message(), which runs a program under `kernkit run`, requires exit code 3, and returns the error
+    message."""
 
     def message(*arguments):
         assert cli.main(["run", "--runtime", "/nowhere/libcudart.so.13", *map(str, arguments)]) == 3
@@ -157,8 +158,8 @@ def kernkit_run(root, *arguments, **environment):
 
 
 def test_the_runtime_takes_the_place_and_the_exit_code_is_the_programs(root, runtime, linked):
-    """The program uses kernkit's runtime, and `kernkit run` returns the program's exit code. Without a device the
-    runtime returns cudaErrorNoDevice, 100, to which the program adds 7."""
+    """The program uses kernkit's runtime, and `kernkit run` returns the program's exit code. Without a device,
+    cudaFree() returns cudaErrorNoDevice, 100, to which the program adds 7."""
     program = linked(CALLS + PTX, "libcudart.so.13")
     assert subprocess.run([program]).returncode == 7
     assert kernkit_run(root, "--runtime", runtime, program).returncode == 7
@@ -210,7 +211,8 @@ print(*results, runtime.cudaMalloc(ctypes.byref(ctypes.c_void_p()), 4))
 ])  # fmt: skip
 @pytest.mark.parametrize("is_set_later", [False, True], ids=["at the start", "later"])
 def test_a_list_selects_visible_devices(root, runtime, devices, list, expected, is_set_later):
-    """The first call that initialises CUDA reads CUDA_VISIBLE_DEVICES. Without a device the result is 100."""
+    """The first call that initialises CUDA reads CUDA_VISIBLE_DEVICES. If no device is visible, cudaGetDeviceCount()
+    and cuInit() return 100 (no device)."""
     words, variables = ([list], {}) if is_set_later else ([], {"CUDA_VISIBLE_DEVICES": list})
     result = kernkit_run(root, "--runtime", runtime, "--devices", devices, sys.executable, "-c", VISIBLE, *words, **variables)
     assert (result.stdout, result.stderr) == (expected + "\n", "")
@@ -327,8 +329,8 @@ def test_a_program_of_the_driver_needs_its_library(root, runtime, linked, tmp_pa
 
 
 def test_functions_reported_as_missing_are_missing(root):
-    """No function is both defined by the runtime and on the list of missing functions: in a program linked from
-    objects, the stub could replace the function."""
+    """No function is both defined by the runtime and on the list of missing functions: in a program that links the
+    runtime's objects, the stub of a missing function could replace the function."""
     folder = root / "sdk/simulator"
     missing = set(names_of_missing(root))
     sources = [*folder.glob("runtime/*.cc"), *folder.glob("libcudart/*.cc")]
@@ -516,7 +518,7 @@ int main() {
 def test_a_launch_of_machine_code_names_library_kernel_and_architectures(root, runtime, tmp_path, monkeypatch, architecture):
     if tool("nvcc") is None:
         pytest.skip("no nvcc")
-    monkeypatch.chdir(tmp_path)  # the library's path is relative
+    monkeypatch.chdir(tmp_path)  # so that the path of the library in the message is relative
     (tmp_path / "twice.cu").write_text(MACHINE_CODE)
     code = f"arch=compute_{architecture},code=sm_{architecture}"
     subprocess.run([tool("nvcc"), "-cudart", "shared", "-gencode", code, "-shared", "-Xcompiler", "-fPIC",
@@ -582,7 +584,7 @@ def test_functions_of_nvidias_libraries_return_errors_and_are_named_once(root, r
 
 @pytest.mark.slow
 def test_the_runtime_is_compiled_where_it_is_needed(root, tmp_path):
-    """Where no runtime is found, CMake compiles the runtime into the user's cache. A second call uses the cached
+    """If no runtime is found, CMake compiles the runtime into the user's cache. A second call uses the cached
     runtime."""
     if shutil.which("ccache"):
         os.environ.setdefault("CMAKE_CXX_COMPILER_LAUNCHER", "ccache")

@@ -213,8 +213,8 @@ print(*x)
 
 
 def test_a_stripped_library_of_kernkit_runs(kernkit, library, tmp_path):
-    """A stripped library of kernkit runs, such as the library in an installed wheel: the library exports a table with
-    the functions of the CUDA runtime."""
+    """An op of a stripped library runs, as in an installed wheel. `kernkit run` finds the functions of the library's
+    CUDA runtime in a table that the library exports."""
     if b".nv_fatbin" not in library.read_bytes():
         pytest.skip("the library was built without CUDA")
     stripped = tmp_path / library.name

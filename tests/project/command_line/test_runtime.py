@@ -50,8 +50,8 @@ class Place:
         program.chmod(0o755)
 
     def install_prebuilt(self, **changed):
-        """Installs a package kernkit_simulator whose record has the digest of this kernkit's sources, except for the
-        changed entries."""
+        """Installs a package kernkit_simulator, whose record contains the digest of this kernkit's sources. `changed`
+        replaces entries of the record."""
         (packages,) = self.folder.glob("venv/lib/python3*/site-packages")
         package = packages / "kernkit_simulator"
         (package / "driver").mkdir(parents=True)

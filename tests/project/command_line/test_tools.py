@@ -213,7 +213,7 @@ def test_a_failing_call_in_a_loop_is_counted(run):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_run_reports_the_findings_so_far(run, tmp_path, number):
-    """A signal to the command ends the command and the program. The findings of kernels that ran before are
+    """A signal to the command ends the command and the program. The findings of kernels that ran before the signal are
     reported."""
     with run.start("sanitize", "--tool", "racecheck", "--seeds", "3", "--json", tmp_path / "s.json", kernel="waits") as process:
         assert process.stdout.readline() == "waits\n"

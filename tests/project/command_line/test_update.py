@@ -336,7 +336,7 @@ def test_a_library_with_one_folder_gets_two(single_folder, capsys):
     move with their files."""
     folder = single_folder
     assert not (folder / "third_party/kernkit_dev").exists()
-    run(folder, code=1)  # git reports the file that was added to a moved folder
+    run(folder, code=1)  # exit code 1: git reports a conflict, because a file was added to a folder that the update moves
     output = capsys.readouterr().out
     assert output.startswith("third_party/kernkit was changed by hand: changed: simulator/executor.h; added: simulator/added.h\n")
     assert "third_party/kernkit_dev/simulator/added.h\n" in output

@@ -225,7 +225,7 @@ def test_a_file_that_was_moved_out_of_the_library_is_not_changed(library, newer,
     commit(outer)
     (newer / "CONTRIBUTING.md").open("a").write("newer\n")
     text = (outer / "CONTRIBUTING.md").read_bytes()
-    run(outer / "fast_ops", code=1)  # a conflict: the template changed a file that is missing here
+    run(outer / "fast_ops", code=1)  # a conflict: the template changed a file that fast_ops lacks
     assert (outer / "CONTRIBUTING.md").read_bytes() == text
     assert git(outer, "diff", "--name-only", "--diff-filter=U") == "fast_ops/CONTRIBUTING.md\n"
 

@@ -74,7 +74,8 @@ def message_passing():
         for number, ((p, publish), (s, wait)) in enumerate(
             itertools.product(publications(scope).items(), subscriptions(scope).items())
         ):
-            # All pairs with one of the most usual publications or subscriptions, and a third of the remaining pairs.
+            # Selects all pairs with one of the most common publications or subscriptions, and a third of the remaining
+            # pairs.
             common = p in ("relaxed", "release", "fencerelaxed") or s in ("relaxed", "acquire", "relaxedfence")
             if not common and number % 3:
                 continue

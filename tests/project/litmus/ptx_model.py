@@ -298,7 +298,7 @@ class Candidate:
             for read, last in self.acquired:
                 if not observation[write] >> read & 1:
                     continue
-                if last is None:  # an assumed fence of scope sys directly after the read
+                if last is None:  # patterns() assumed a fence of scope sys directly after the read
                     a, b = self.events[first], self.events[read]
                     if a.thread == b.thread or self.includes(a.scope, a.block, b.block):
                         edges[first] |= self.po[read]
@@ -319,7 +319,7 @@ class Candidate:
 
     def consistent(self, source, base, cause, fences):
         """Returns whether the axioms of 8.10 hold for some coherence order."""
-        # The operations of a barrier synchronise with one another. No other operation precedes itself.
+        # Operations of a barrier synchronise with one another, so only their order may have a cycle.
         if any(base[i] >> i & 1 for i in range(self.n) if self.events[i].op.kind not in BARRIERS):
             return False
         for i in range(self.n):  # 8.10.2

@@ -130,7 +130,7 @@ def test_racecheck_agrees(root, tmp_path, verdicts):
             level = next((level for level in ("error", "warn") if level in reported), "none")
             if level != expected.level and not (expected.level == "either" and level != "none"):
                 different.add((described.name, level, expected.level))
-            # Each pair that racecheck reports is a data race of some execution.
+            # Each pair that racecheck reports must be a data race of some execution.
             pairs = {pair for level, pair in found[described.name] if level != "info"}
             if expected.pairs:
                 assert pairs <= expected.pairs, (described.name, pairs - expected.pairs)

@@ -188,7 +188,7 @@ __global__ void __launch_bounds__(kThreads)
     }
   }
   __syncwarp();
-  synchronise_cluster();  // other blocks still arrive at this block's mbarriers
+  synchronise_cluster();  // no block ends while other blocks arrive at its mbarriers
 }
 
 CUtensorMap encoded(CUtensorMapDataType type, void* matrix, int rows, int columns, int size,

@@ -17,8 +17,8 @@ const char* const kSource =
     "  if (i < n) x[i] *= factor;\n"
     "}\n";
 
-// Returns NVRTC's machine code for an architecture such as "sm_80"; empty for an architecture such
-// as "compute_80".
+// Compiles kSource by NVRTC. Returns the machine code for a real architecture such as "sm_80", or
+// an empty vector for a virtual architecture such as "compute_80".
 std::vector<char> compile(const std::string& architecture) {
   nvrtcProgram program;
   EXPECT(NVRTC_SUCCESS, nvrtcCreateProgram(&program, kSource, "scale.cu", 0, nullptr, nullptr));

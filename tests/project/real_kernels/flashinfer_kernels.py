@@ -176,7 +176,7 @@ ROPES = {f"{name}{how}": (*dtype, interleaved) for name, dtype in BOTH.items()
 
 
 def check_rotated(out, q, k, table, interleaved):
-    # The kernel computes the angles in float, with approximations of sine and cosine.
+    # The tolerance is large because the kernel computes angles in float and approximates sine and cosine.
     for actual, x in ((out[2], q), (out[3], k)):
         np.testing.assert_allclose(wide(actual), rotated(x, *table, interleaved), rtol=2e-2, atol=2e-2)
 
@@ -314,7 +314,7 @@ def _(cascade, random, count, dtype):
     v, s = normal(random, dtype, 5, count, 4, 64), normal(random, F32, 5, count, 4)
     out = run_exported(cascade.merge_states, v, s, empty((5, 4, 64), dtype), empty((5, 4), F32))
     expected = merged(np.moveaxis(v, 1, 0), np.moveaxis(s, 1, 0))
-    # Partial sums between warps are rounded to the dtype.
+    # The tolerance covers the rounding of partial sums, which warps exchange in the dtype.
     np.testing.assert_allclose(wide(out[2]), expected[0], rtol=2**-8, atol=2e-3)
     assert_near(out[3], expected[1], F32, 64)
 

@@ -14,7 +14,7 @@ def ints(random, count, low=-1000, high=1000):
 
 
 def floats(random, count):
-    # The sums of these numbers are exact in any order.
+    # The numbers are multiples of 1/8, so their sums are exact in any order.
     return (random.integers(-64, 64, count) / 8).astype("float32")
 
 

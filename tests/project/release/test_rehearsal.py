@@ -47,7 +47,8 @@ def clone(root, folder):
 
 
 def enter(clone, version):
-    """Enters addresses and today's date, as maintainers do before a release, and tags the commit."""
+    """Writes addresses and today's date into the clone's files, as maintainers do before a release, and tags the
+    commit."""
     today = datetime.date.today().isoformat()
     (clone / "addresses.toml").write_text(addresses_file())
     changelog, citation = clone / "CHANGELOG.md", clone / "CITATION.cff"

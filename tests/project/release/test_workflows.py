@@ -114,7 +114,7 @@ def test_dependabot_reads_the_folder_with_the_requirements(root):
     assert list((root / "tests").glob("requirements*.txt"))
 
 
-# Validators that need no network.
+# Tests with validators that need no network.
 
 
 def check_schema(tools, schema, *paths):

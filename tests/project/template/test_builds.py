@@ -192,7 +192,7 @@ def test_an_edit_links_its_own_programs_and_no_more(library, driver_environment)
         return linked(check("cmake", "--build", "--preset", "release", *targets, cwd=library, env=driver_environment))
 
     of_mix = ("--target", "mix_test", "mix_cuda_test", "mix_bench")
-    linked_after("tests/mix_test.cc", "")  # removes changes of another test
+    linked_after("tests/mix_test.cc", "")  # removes the text that another test appended
     linked_after("tests/mix_test.cc", "", *of_mix)
     tests = {f"bin/{NAME}_test", f"bin/{NAME}_cuda_test"}
     try:

@@ -141,7 +141,7 @@ def test_new_renders_like_cookiecutter(kernkit_new, library, tmp_path, environme
     temporary = pathlib.Path(environment["TMPDIR"])
     before = sorted(temporary.iterdir())
     result = kernkit_new(NAME, "--description", DESCRIPTION, "--without", "ptx")
-    assert sorted(temporary.iterdir()) == before  # cookiecutter copies its hooks there and deletes the copies
+    assert sorted(temporary.iterdir()) == before  # cookiecutter leaves rendered hooks in this folder; `kernkit new` must delete the hooks
     assert result.returncode == 0, result.stdout
     git, ready = result.stdout.splitlines()
     assert git.startswith("made a git repository with the rendering as its first commit, by ")
@@ -268,7 +268,7 @@ def test_cookiecutter_1_and_2_render_the_same_bytes(template, environment, libra
     result = render(template, tmp_path / "out", env, python=python, **answers)
     assert result.returncode == 0, result.stdout
     assert files_below(tmp_path / "out" / NAME) == files_below(library)
-    # cookiecutter prompts for the same answers, with the same errors.
+    # Answers at cookiecutter's prompts are accepted and rejected like answers in options.
     command = [python, "-m", "cookiecutter", template, "-o", tmp_path]
     check(*command, env=env, input="typed\n" + 8 * "\n")
     assert (tmp_path / "typed/LICENSE").is_file()

@@ -38,12 +38,12 @@ def test_the_tests_run_by_kernkit_run(kernkit_new, driver_environment, tmp_path)
     if not shutil.which("nvcc"):
         pytest.skip("nvcc is not installed")
     try:
-        assert any(text.startswith("triton") for text in importlib.metadata.requires("torch"))  # a build with CUDA
+        assert any(text.startswith("triton") for text in importlib.metadata.requires("torch"))  # only CUDA builds of torch require triton
     except (importlib.metadata.PackageNotFoundError, AssertionError):
         pytest.skip("a CUDA build of torch is not installed: ./kk test --with torch")
     assert kernkit_new(NAME, "--no-git", "--with", "torch-tests").returncode == 0
     library = tmp_path / NAME
-    # A first ./kk test compiles the library, the simulator and PyTorch's operators.
+    # The timeout is an hour, because the first ./kk test compiles the library, the simulator and PyTorch's operators.
     at = {"cwd": library, "timeout": 3600, "env": {**driver_environment, "KERNKIT_CUDA": "ON", "CUDAARCHS": "80-virtual"}}
 
     def outcomes():

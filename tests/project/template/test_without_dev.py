@@ -69,7 +69,8 @@ def test_new_copies_named_development_components(kernkit_new, tmp_path, options)
 
 
 def test_a_build_without_tests_needs_no_other_kernkit(rendered, nothing_installed, tmp_path):
-    """A build without tests, and the Python package, whose modules `kernkit bindings` writes, need no other kernkit."""
+    """A build without tests needs no installed kernkit, and neither does the Python package: `kernkit bindings` in
+    third_party/kernkit writes its modules."""
     without = ["-DKERNKIT_BUILD_TESTS=OFF", "-DKERNKIT_BUILD_BENCHMARKS=OFF"]
     check("cmake", "-S", rendered, "-B", tmp_path, *OPTIONS, *without, env=nothing_installed)
     targets = check("ninja", "-C", tmp_path, "-t", "targets", "all")
@@ -132,7 +133,7 @@ def test_tests_use_an_installed_kernkit(root, rendered, nothing_installed, progr
     headers = tmp_path / "third_party/kernkit/kernkit_dev/include"
     assert f"-I{headers} " in test and [path.name for path in (headers / "kernkit").iterdir()] == ["testing"]
     assert (headers / "kernkit/testing/contract.h").is_file()
-    # CMake is run again without kernkit in the environment, as ninja does.
+    # CMake also succeeds when run again without kernkit in the environment, as ninja may run CMake.
     check("cmake", "-S", rendered, "-B", tmp_path, env=nothing_installed)
 
 
@@ -184,6 +185,6 @@ def test_update_in_a_library_on_an_installed_kernkit_finds_that_kernkit(root, re
     assert (folder / "third_party/kernkit_dev/MANIFEST").is_file()
     record = json.loads((folder / ".kernkit.json").read_text())
     assert record["answers"]["dev"] == "copied"
-    # From here on the copy contains the command line.
+    # After the update the library's copy contains the command line, so ./kk needs no installed kernkit.
     assert check("./kk", "add", "--help", cwd=folder, env={**nothing_installed, "KK_VENV": sys.prefix}).startswith("usage: kernkit add")
     assert not pathlib.Path(folder, "third_party/kernkit/python/kernkit/driver").exists()
