@@ -23,9 +23,9 @@ def kernkit(*arguments, **options):
 
 
 def synthetic_run(seed, speed=1.0, slower=None, rounds=5, noise=0.02):
-    """Returns the results of a benchmark run on a machine that is `speed` times as fast as the default. slower: {name
-    of a row: factor of its times}. noise: standard deviation of the logarithm of each time. All times of a round are
-    multiplied by the same random factor."""
+    """Returns generated results of a benchmark run on a machine that is `speed` times as fast as with the default of 1.
+    slower: {name of a row: factor of its times}. noise: standard deviation of the logarithm of each time. All times of
+    a round are multiplied by the same random factor."""
     rng = random.Random(seed)
     luck = [rng.uniform(1, 1.4) for _ in range(rounds)]
 
@@ -52,7 +52,7 @@ def synthetic_run(seed, speed=1.0, slower=None, rounds=5, noise=0.02):
 
 
 def of_library(library="my_kernels"):
-    """Returns a run of a library's benchmarks, which compare an op with memcpy for each dtype."""
+    """Returns generated results of a library's benchmarks, which compare an op with memcpy for each dtype."""
     rows = []
     for n in (1, 64, 1024):
         for dtype, size, rate in (("float32", 4, 20), ("float16", 2, 10)):

@@ -348,7 +348,8 @@ FAST = {
     "__powf": ("__powf(x, y)", mpmath.power, _of_power, "base"),
 }  # fmt: skip
 
-# Names in the header that other rows cover, or that are not functions of floats in device code.
+# Names in the header that need no row, because another row tests the function (the value is the tested name), or
+# because the name is not a function of floats in device code.
 OTHER_NAMES = {
     "fdividef": "fdivide",
     "__isinff": "isinf", "__isnanf": "isnan", "__isfinited": "isfinite", "__isfinitef": "isfinite", "__signbitd": "signbit",

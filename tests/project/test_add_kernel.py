@@ -22,7 +22,7 @@ kernkit_find_cuda()
 kernkit_add_library(ops)
 """
 
-# An op that adds a number, which a function in another file returns.
+# The files of an op that adds a number; a function in another file returns the number.
 FILES = {
     "plus.h": """\
 #pragma once

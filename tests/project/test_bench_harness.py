@@ -135,7 +135,8 @@ def test_a_wrong_kernel_has_no_time(tmp_path, dlpack_include):
     source, program, out = tmp_path / "wrong.cc", tmp_path / "wrong_bench", tmp_path / "out.json"
     source.write_text(WRONG)
     build_benchmark(source, program, dlpack_include)
-    # The incorrect rows follow the correct row, whose output is still in the arrays.
+    # The incorrect rows run after the correct row. The arrays still contain the correct output, which must not hide an
+    # incorrect row.
     subprocess.run([program, "--benchmark_min_time=0.001", "--benchmark_filter=bytes:(4096|1048576)/",
                     f"--benchmark_out={out}"], check=True, capture_output=True)  # fmt: skip
     rows = {row["name"]: row for row in measurements.parse(out.read_text())["rows"]}
@@ -187,8 +188,8 @@ def test_five_runs_of_one_build_are_the_same_and_a_planted_slowdown_is_not(tmp_p
         return out
 
     def judged(name, planted):
-        """Returns the numbers of slower, faster and same rows that kernkit compare reports for another run. Skips the
-        test if noise makes rows unclear."""
+        """Measures another run and returns the numbers of slower, faster and same rows that `kernkit compare` reports.
+        Skips the test if noise makes rows unclear."""
         result = kernkit("compare", first, measure(planted, name))
         (counts,) = re.findall(r"(\d+) rows: (\d+) slower, (\d+) faster, (\d+) unclear, (\d+) same", result.stdout)
         rows, slower, faster, unclear, same = map(int, counts)

@@ -11,7 +11,7 @@ from kernkit.scaffold import components
 LIBRARY_PACKAGES = {"g++", "python3-venv", "ninja-build", "cmake", "libgtest-dev", "libbenchmark-dev"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
 WHERE_IT_IS = re.compile(r'^#if __has_include\("([^"]+)"\).*\n#include "\1"\n#endif$', re.MULTILINE)
-ON_GPU = re.compile(r"^#if defined\(KERNKIT_ON_GPU\)\n(?:#include .*\n)+", re.MULTILINE)  # KernkitGpu.cmake defines the macro
+ON_GPU = re.compile(r"^#if defined\(KERNKIT_ON_GPU\)\n(?:#include .*\n)+", re.MULTILINE)  # KernkitGpu.cmake defines KERNKIT_ON_GPU
 
 
 @pytest.fixture(scope="module")

@@ -33,7 +33,7 @@ def cells(name):
 
 
 def of_peers():
-    """Returns {measurement: kernkit's time divided by the peer's}."""
+    """Returns {measurement: kernkit's time divided by the time of the compared library}."""
     run = measurements.load(CPU / "run_amd_25_17.json")
     return {page.label(run, row): row.median / peer.median for row, peer in page.ratios(run)}
 

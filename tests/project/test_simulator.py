@@ -71,8 +71,8 @@ def test_contracts(prefix, with_contracts):
 
 @pytest.mark.all
 def test_example_of_the_page(prefix, with_contracts):
-    """The test in docs/examples/on_cpu passes, and a planted race is reported. The example is built in the folder that
-    already has the compiled dependencies."""
+    """The test in docs/examples/on_cpu passes with five seeds, and a planted race is reported. The example is built in
+    the folder that already has the compiled dependencies."""
     program = build(with_contracts, prefix)
     assert [run_seed(program, seed)[1] for seed in range(5)] == [0] * 5
     kernel = with_contracts / "shift/shift.cu"

@@ -12,7 +12,8 @@ namespace ops {
 using kernkit::TensorView;
 using Text = std::string;
 
-// The C++ names differ from the schema's names, which messages must use.
+// The names of the C++ parameters differ from the names in the schema line, so that the tests show
+// which names the messages use.
 void mixed(TensorView first, int32_t second, double third, bool fourth) {
   record(first.name(), first, second, third, fourth);
 }

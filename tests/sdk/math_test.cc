@@ -98,8 +98,8 @@ Worst worst_of(const Op& op, bool of_x) {
   return worst;
 }
 
-// Each struct calls a function and, in double, its reference. kWithin is the error limit in the
-// header's comments [ulp of the input or of the result].
+// Each of the following structs calls a function of math.h and the function's reference in double.
+// kWithin is the error limit in the header's comments [ulp of the input or of the result].
 struct Exp {
   static constexpr double kWithin = 1.005;
   float operator()(float x) const { return exp(x); }

@@ -37,7 +37,7 @@ class TensorAlloc : public ::testing::Test {
   static inline int allocated = 0, freed = 0;
 };
 
-// A user's allocator, as in the guide's example.
+// A user's allocator that counts its allocations.
 struct Counted {
   void AllocData(DLTensor* tensor) {
     tensor->data = malloc(GetDataSize(*tensor));

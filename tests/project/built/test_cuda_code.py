@@ -80,7 +80,7 @@ def elementwise(name):
 @pytest.mark.all
 def test_vector_path_moves_16_bytes_at_a_time(kernels, architectures):
     fast = {key: elementwise(key[1]) for key in kernels if (elementwise(key[1]) or (1,))[0] > 1}
-    # Of the kernels that access 16 bytes at a time, 4 compute scale and 9 compute add.
+    # Four kernels of scale and nine kernels of add access several elements at a time.
     assert len(fast) == 13 * len(architectures)
     for (architecture, name), (width, packs) in fast.items():
         accesses = kernels[architecture, name]

@@ -45,7 +45,7 @@ def test_a_run_records_machine_time_and_subject(tmp_path):
     for key in ("date", "processor", "processors", "memory_bytes", "system", "versions",
                 "busy_with_others"):  # fmt: skip
         assert about[key] or about[key] == 0, key
-    assert about["caches"] == caches()  # empty in a container without /sys
+    assert about["caches"] == caches()  # caches() is empty in a container without /sys
     assert about["rounds"] == 3 and about["compiler"] == ["cc 1"]
     has_git = shutil.which("git") and (ROOT / ".git").exists()
     assert re.fullmatch(r"[0-9a-f]{40}\+?", about["commit"]) if has_git else about["commit"] == "unknown"

@@ -137,8 +137,8 @@ json.dump({{"context": {{"ours": "my_kernels"}}, "benchmarks": rows}}, open(opti
 
 
 def test_runs_on_a_disturbed_machine_are_the_same_and_a_quarter_more_time_is_found(tmp_path):
-    """`kernkit compare` reports rows that take a quarter more time as slower, and reports no difference between equal
-    runs, although a disturbance affects 15 of 100 measurements. The runs have the rounds and repetitions of `kernkit
+    """Although a disturbance affects 15 of 100 measurements, `kernkit compare` reports rows that take a quarter more
+    time as slower, and reports no difference between equal runs. The runs have the rounds and repetitions of `kernkit
     bench`."""
     runs_found = []
     for name, slow in (("first", False), ("same", False), ("slow", True)):

@@ -142,8 +142,8 @@ def test_first_difference():
 
     assert first(FIRST, FIRST) is None
     assert first(FIRST, FIRST, FIRST.replace("0c", "0d")) == (0, (2, 2), "add<float, 4>", (5, 7), "0c", "add<float, 4>")
-    # A text may have several lines for a launch, because kernels that the launched kernel launches write further lines.
-    # Only the last line is compared.
+    # A record may contain several lines for a launch, because kernels that the launched kernel launches add lines. Only
+    # the last of these lines is compared.
     assert first(FIRST + "1 1 0e child\n", "1 1 0e child\n" + FIRST.split("\n", 1)[1]) is None
     missing = first(FIRST, "1 1 0a fill\n")
     assert missing[1:] == ((2, 1), "add<float, 4>", (5, 6), "0b", "")

@@ -125,8 +125,8 @@ def try_all(original, folder, seeds, monkeypatch, capsys):
 
 @pytest.fixture
 def in_memory(tmp_path, monkeypatch):
-    """Yields a folder for many copies, in a file system in memory if there is one, because a disk is ten times
-    slower."""
+    """Yields a folder for many copies of the library. The folder is in /dev/shm if that is writable, because a disk is
+    ten times slower."""
     with tempfile.TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else tmp_path) as folder:
         monkeypatch.setattr(tempfile, "tempdir", folder)
         yield pathlib.Path(folder)

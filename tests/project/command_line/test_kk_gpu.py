@@ -303,7 +303,8 @@ DEVICES = [{"name": "NVIDIA H-1 80GB", "compute_capability": "9.0"}]
 
 @pytest.fixture
 def build(tmp_path):
-    """Returns make(), which creates programs that write results in the form of the real programs."""
+    """Returns make(), which creates replacements of a library's test and benchmark programs. The replacements write
+    results in the format of the real programs."""
 
     def make(tests=GTEST.format(more=""), code=0, rows=ROWS):
         (tmp_path / "bin").mkdir()

@@ -152,7 +152,7 @@ def test_an_expression_with_many_levels(good):
 
 
 def paths(value, path=()):
-    """Yields the paths of all values in a parsed schema line."""
+    """Yields the path of each value in a parsed schema line, as a tuple of keys and indices."""
     yield path
     for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
         yield from paths(inner, (*path, key))

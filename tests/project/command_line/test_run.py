@@ -434,8 +434,8 @@ int main(int words, char**) {
 
 
 def test_a_program_runs_that_has_kernels_with_textures(root, runtime, tmp_path):
-    """A program with kernels that use textures runs if the program does not launch these kernels. The error of a launch
-    names the instruction and the user's lines, starting with the innermost line."""
+    """A program with kernels that use textures runs if the program does not launch these kernels. If such a kernel is
+    launched, the error names the instruction and the user's lines, starting with the innermost line."""
     program = compiled(tmp_path, TEXTURES)
     result = kernkit_run(root, "--runtime", runtime, program)
     assert (result.stdout, result.stderr) == ("31 cudaSuccess\n", "")

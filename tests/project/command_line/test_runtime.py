@@ -147,8 +147,8 @@ OTHER_SOURCES = ("kernkit: the runtime of kernkit-simulator 0.0.9 is not used: t
 
 @pytest.mark.parametrize("record", [{"digest": "0123", "version": "0.0.9"}, {"digest": None, "version": "0.0.9", "form": 2}])
 def test_a_prebuilt_runtime_of_other_sources_is_not_used(place, record):
-    """A prebuilt runtime of other sources is not used: the runtime is compiled, with a message, and later runs print
-    nothing."""
+    """A prebuilt runtime that was built from other sources is not used. Instead the first run compiles the runtime and
+    prints a message; later runs print nothing."""
     place.install("cmake", CMAKE)
     place.install("ninja")
     place.install_prebuilt(**record)

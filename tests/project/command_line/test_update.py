@@ -72,7 +72,7 @@ def library(rendered, tmp_path):
 
 @pytest.fixture
 def newer(root, tmp_path, monkeypatch):
-    """Replaces this kernkit by a newer version with a changed template. Returns the folder of a library in that
+    """Replaces kernkit's template and version by newer ones. Returns the folder of the library's files in the newer
     template, which a test may change."""
     shutil.copytree(root / "template", tmp_path / "template",
                     ignore=shutil.ignore_patterns("build", "__pycache__", ".*_cache"))  # fmt: skip
@@ -141,8 +141,8 @@ def test_a_second_update_starts_from_the_first(library, newer):
 
 @pytest.mark.all
 def test_updates_after_squash_merges(library, newer, monkeypatch):
-    """Updates work after squash merges, in which the commits of renderings are lost: the record in the vendored copy is
-    used instead."""
+    """Updates work after squash merges, which discard the commits of renderings: an update then uses the rendering
+    recorded in the vendored copy."""
     for number, text in (("0.9.0", "first\n"), ("0.10.0", "second\n"), ("0.11.0", "third\n")):
         monkeypatch.setattr(update, "version", lambda number=number: number)
         (newer / "docs/new.md").write_text(text * 5)
@@ -247,7 +247,7 @@ def test_a_library_in_a_folder_of_a_repository(root, library, newer, tmp_path, m
 
 
 def test_the_manifest_of_an_earlier_kernkit_is_replaced(library, newer):
-    """An update replaces a manifest that has the file name of earlier versions. The repository has lost the commit of
+    """An update replaces a manifest with the file name of earlier versions, SEAL. The repository has lost the commit of
     the rendering, so only the vendored copy records the rendering."""
     copy = library / "third_party/kernkit"
     (copy / "MANIFEST").rename(copy / "SEAL")

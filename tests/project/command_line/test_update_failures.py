@@ -139,8 +139,8 @@ def test_files_that_are_elsewhere(library, newer, tmp_path, capsys):  # noqa: F8
 @pytest.mark.all
 @pytest.mark.parametrize("damage", ["HEAD", "all"])
 def test_a_damaged_repository_inside_another(library, newer, tmp_path, damage, capsys):  # noqa: F811
-    """An update with a damaged repository changes nothing, although git finds the repository of the enclosing folder,
-    which belongs to another project."""
+    """An update of a library with a damaged repository fails and changes nothing, although git finds the repository of
+    the enclosing folder, which belongs to another project."""
     git(tmp_path, "init", "--quiet")
     (tmp_path / "mine").write_text("mine")
     git(tmp_path, "add", "mine")
@@ -264,8 +264,8 @@ def test_new_where_git_cannot_make_a_repository(tmp_path, monkeypatch, capsys):
 
 
 def test_an_update_that_is_interrupted(library, newer, monkeypatch, capsys):  # noqa: F811
-    """An update that is interrupted after git has merged, but before the command has checked the merge, restores the
-    earlier state."""
+    """If an update is interrupted after git has merged, but before the command has checked the merge, the command
+    restores the earlier state."""
 
     def interrupt(*_):
         assert (library / "docs/new.md").exists()

@@ -32,8 +32,8 @@ class Op:
     below: Optional[int] = None
     at: int = 0
     size: int = 4
-    barrier: int = 0  # number of the barrier; 16 is the cluster's barrier, which all threads execute
-    participants: int = 0  # number of the program's threads at the barrier
+    barrier: int = 0  # index of the barrier; 16 is the cluster's barrier, which all threads execute
+    participants: int = 0  # how many of the program's threads take part in the barrier
 
 
 @dataclasses.dataclass(frozen=True)

@@ -208,7 +208,8 @@ class Candidate:
         return released, acquired
 
     def after_barrier(self, j):
-        """Returns the strong writes after the barrier operations that synchronise with barrier operation j."""
+        """Returns the strong writes that follow, in program order, the barrier operations that synchronise with barrier
+        operation j."""
         after = 0
         for k in range(self.n):
             if self.barriers[j] >> k & 1:

@@ -170,8 +170,9 @@ __global__ void __launch_bounds__(kThreads)
       // the cluster releases the stage.
       if (threadIdx.x < special_size()) arrive_at(shared_address(&empty[stage]), threadIdx.x);
     }
-    // The tile of C overwrites the tiles of A as two boxes of 32 columns. The waits for `full`
-    // covered the rows of A that other blocks copy, and the barrier follows the last products.
+    // The tile of C overwrites the tiles of A as two boxes of 32 columns. This is safe: the waits
+    // for `full` covered the rows of A that other blocks copy, and the barrier follows the last
+    // products.
     asm volatile("bar.sync 1, 128;" ::: "memory");
     for (int i = 0; i < 32; ++i) {
       const int row = threadIdx.x / 32 * 16 + threadIdx.x % 32 / 4 + i / 2 % 2 * 8;

@@ -170,7 +170,7 @@ def linked(printed):
 
 @pytest.mark.all
 def test_programs_do_not_grow_with_the_ops(library, driver_environment):
-    """./kk test OP links only the programs of this op, and compiles nothing again."""
+    """./kk test OP links only the programs of this op, and compiles no unchanged file again."""
     at = {"cwd": library, "env": driver_environment}
     check("cmake", "--build", "--preset", "release", **at)
     check("cmake", "--build", "--preset", "release", "--target", "clean", **at)

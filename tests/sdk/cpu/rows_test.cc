@@ -21,7 +21,7 @@ namespace {
 
 using testing::HostTensor;
 
-// Widths near the size of a block, and widths of long rows.
+// Numbers of elements of a row: near the size of a block, and of long rows.
 const int64_t kWidths[] = {0, 1, 3, 31, 63, 64, 65, 127, 128, 129, 191, 1000, 4099};
 
 // Rows of x may have a stride larger than d; rows of y and the weight are dense.

@@ -294,7 +294,7 @@ TEST_F(CudaLaunchTest, LaunchReportsItsOwnError) {
   EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess);
 }
 
-// The error of an earlier call is pending: the launch does not report or clear it.
+// A launch neither reports nor clears the pending error of an earlier call.
 TEST_F(CudaLaunchTest, PendingErrorIsNotBlamedOnTheLaunch) {
   runtime.plant(CudaFault::kPending, cudaErrorInvalidValue);
   EXPECT_EQ(launch_error({1, 1}), "nothing");

@@ -30,7 +30,8 @@ using GetStream = void*(int32_t, int32_t);
 
 int deleted = 0;
 
-// A tensor of a framework, which is unaligned if `first` is odd.
+// A framework's tensor, whose data start at data[first] and are therefore unaligned if `first` is
+// odd.
 struct Managed {
   int64_t shape[2] = {2, 3};
   float data[8] = {};
@@ -189,7 +190,7 @@ TEST(Runtime, AllocatesOnTheCpu) {
       void* object = nullptr;
       ASSERT_EQ(alloc(&prototype, &object), 0);
       const Tensor tensor = Tensor::adopt(static_cast<KernkitObject*>(object));
-      shape[0] = -1;  // the tensor has its own copy of the shape
+      shape[0] = -1;  // the tensor must have copied the shape
       EXPECT_EQ(tensor.view().sizes(), ShapeView({n, 3}));
       EXPECT_EQ(reinterpret_cast<uintptr_t>(tensor.view().data_ptr()) % 64, 0u);
       const size_t bits = static_cast<size_t>(3 * n) * dtype.bits * dtype.lanes;

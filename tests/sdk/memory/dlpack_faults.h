@@ -10,7 +10,7 @@ namespace generator {
 struct Fault {
   const char* name;
   const char* text;
-  bool (*apply)(Rng& rng, Sample& s);  // returns false if this tensor cannot have the fault
+  bool (*apply)(Rng& rng, Sample& s);  // puts the fault into the sample; false if impossible
   bool versioned_only = false;
   size_t (*alignment)(const Sample& s) = nullptr;
   bool contiguous = false;
@@ -25,7 +25,7 @@ inline const Fault kFaults[] = {
     {"another major version", "is not supported; this library supports 1.x",
      [](Rng& rng, Sample& s) {
        s.version.major = rng() % 3 == 0 ? 0 : static_cast<uint32_t>(2 + rng() % 1000);
-       s.dl.ndim = static_cast<int32_t>(rng());  // a reader must not read ndim of this version
+       s.dl.ndim = static_cast<int32_t>(rng());  // must not be read for an unsupported version
        s.dl.shape = nullptr;
        return true;
      },

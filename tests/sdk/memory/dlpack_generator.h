@@ -142,7 +142,7 @@ inline void generate(Rng& rng, Sample* out) {
       if (s.null_strides) s.make_row_major();
       if (rng() % 2 == 0) base = 0;
       break;
-    case 5:  // one element with many indices
+    case 5:  // one element in memory with many indices
       s.shape.assign(s.shape.size(), 1);
       s.shape.push_back(between(rng, 2, INT64_MAX));
       s.strides.assign(s.shape.size(), 0);

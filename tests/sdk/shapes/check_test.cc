@@ -166,8 +166,8 @@ TEST(Shapes, DotsAloneAreTheShapeOfAnother) {
             "TypeError: shaped_alike(): y: dtype float32 does not match x (float64)");
 }
 
-// Each of these schema lines lacks one of the conditions under which the shape of a whole output is
-// compared with the shape of the first input.
+// The shape of a whole output is compared with the shape of the first input only if the schema line
+// meets several conditions. Each schema line here violates one of the conditions.
 TEST(Shapes, DotsRequireOnlyWhatTheLineDeclares) {
   const TensorArgument<float> x({2, 3});
   const TensorArgument<double> wide({2, 3});

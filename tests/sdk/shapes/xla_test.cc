@@ -422,7 +422,7 @@ TEST(Xla, NamesOfAttributesAreComparedOnceInAProgram) {
   xla.attributes = {number("what", 0)};
   EXPECT_EQ(xla.call(kernkit_xla_cpu_xla_failing),
             "3 TypeError: xla_failing(): expected attributes [which], got [what]");
-  for (const char* name : {"whicher", "whic", ""}) {  // one of these names is a prefix of another
+  for (const char* name : {"whicher", "whic", ""}) {  // names that extend or shorten "which"
     xla.attributes = {number(name, 0)};
     EXPECT_EQ(
         xla.call(kernkit_xla_cpu_xla_failing),

@@ -66,8 +66,8 @@ void split(TensorView low, TensorView high, TensorView x) {
   memcpy(high.data_ptr(), x.data<uint8_t>() + n.value(), static_cast<size_t>(n.value()));
 }
 
-// Returns a tensor and the number of elements of `dims`. The op has a list, a bool, an optional and
-// a dtype as parameters.
+// An op with a list, a bool, an optional and a dtype as parameters. Returns a tensor and the number
+// of elements of `dims`.
 std::pair<Tensor, int64_t> filled(TensorView like, kernkit::ListView<int64_t> dims, bool twice,
                                   kernkit::Optional<double> value, DLDataType dtype) {
   KERNKIT_EXPECT(like).dtype(kernkit::dl_float32).cpu();

@@ -131,8 +131,8 @@ TEST(StridesView, NullIsRowMajor) {
   EXPECT_EQ(listed(StridesView(nullptr, {})), std::vector<int64_t>{});
 }
 
-// Computed strides may wrap. Checks reject the tensor later, with a message that prints the
-// strides.
+// Computed strides may wrap without an error. Checks later reject the tensor with a message that
+// prints the strides.
 TEST(StridesView, OverflowWraps) {
   const int64_t sizes[] = {1, int64_t{1} << 40, int64_t{1} << 40};
   EXPECT_EQ(listed(StridesView(nullptr, sizes)), (std::vector<int64_t>{0, int64_t{1} << 40, 1}));
