@@ -5,7 +5,7 @@ compilations that differ in host code."""
 import re
 
 LITERAL = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'')
-# Numbers that depend on preceding declarations, and the hash of a file's options in the names of local symbols.
+# Matches numbers that depend on preceding declarations, and the hash of a file's options in the names of local symbols.
 NUMBERED = re.compile(r"(__cuda_local_var_|__T|__C)\d+(?:_\d+(?=_))?|(_INTERNAL_)[0-9a-f]{8}_\w+?_[0-9a-f]{8}")
 ATTRIBUTE = re.compile(r"\b(?:__\w+|___device__)\s*\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)")
 

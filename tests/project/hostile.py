@@ -14,7 +14,8 @@ import subprocess
 
 from kernkit.project import copies, manifest
 
-# Paths that lead out of the library; {0} is the absolute path of the folder around the library.
+# Paths that lead out of the library, into .git, or are invalid; {0} is the absolute path of the folder around the
+# library.
 ESCAPES = ["../../sentinel", "../sentinel.txt", "../../../../sentinel.txt", "{0}/sentinel", "{0}/sentinel.txt", "/", "..",
            "../", "a/../../../sentinel", "silu_and_mul/../../../sentinel", ".git/config", ".git/hooks/post-merge",
            "third_party/kernkit/../../../sentinel.txt", "x\0y", "", ".", "~", "kernels\n/x", "\udcff", "a" * 300]  # fmt: skip
@@ -127,7 +128,7 @@ class Mutation:
         self.write_manifest()
 
     def write_manifest(self) -> None:
-        """Writes a manifest that agrees with the changed files, with a probability of 80 %."""
+        """With a probability of 80 %, writes a manifest that agrees with the changed files."""
         if self.generator.random() < 0.8:
             manifest.write(str(self.library / copies.SDK), "0.1.0")
 

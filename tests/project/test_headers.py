@@ -12,7 +12,7 @@ INCLUDE = pathlib.Path(__file__).resolve().parents[2] / "sdk/include"
 SHIM = INCLUDE.parent / "simulator/shim"
 SIMULATOR = INCLUDE.parent / "simulator/include"
 HEADERS = sorted(p.relative_to(folder) for folder in (INCLUDE, SIMULATOR) for p in folder.rglob("*.h"))
-# Headers that a kernel's file includes, without the headers for testing, CUDA and hosts.
+# Headers that a kernel's file may include: all headers except those for testing, CUDA, the simulator and hosts.
 LIGHT = [h for h in HEADERS if h.parts[1] not in ("testing", "cuda", "cuda_on_cpu", "simulator", "host")]
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 
@@ -82,8 +82,8 @@ int main(int, char**) {
 
 @pytest.mark.parametrize("compiler, flag", [("g++", None), ("clang++", "-ffp-contract=off")])
 def test_elementwise_does_not_fuse_whatever_n(compiler, flag, dlpack_include, tmp_path):
-    """If a compiler option, instead of kernkit's CMake functions, enables FMA, elementwise() rounds each product before
-    the addition, for any n. clang++ needs the option that docs/edit-to-call.md names."""
+    """If FMA is enabled by a compiler option, without kernkit's CMake functions, elementwise() still rounds each
+    product before the addition, for any n. clang++ needs the option that docs/edit-to-call.md names."""
     if not shutil.which(compiler):
         pytest.skip(f"{compiler} is not installed")
     cpuinfo = pathlib.Path("/proc/cpuinfo")

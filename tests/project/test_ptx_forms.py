@@ -157,8 +157,8 @@ def rejected_by_ptxas(ptxas, text, folder):
 
 
 def joined(texts):
-    """Returns fewer texts with the same kernels. Texts that have the same head and declare only kernels are merged, and
-    the kernels are renamed."""
+    """Merges PTX texts with the same head that contain only kernels, and renames the kernels. ptxas then needs to run
+    for fewer texts."""
     entry, kernels, modules = ".visible .entry k(", {}, []
     for text in texts:
         head, body = text[: text.index(".address_size 64\n") + 17], text[text.index(".address_size 64\n") + 17 :]
@@ -173,7 +173,8 @@ def joined(texts):
 
 @pytest.mark.all
 def test_ptxas_takes_each_text(ran, texts, tmp_path):
-    """ptxas accepts the PTX of all tests for a GPU; the simulator may accept more than NVIDIA's assembler."""
+    """ptxas accepts the PTX of all tests. The simulator alone would not show invalid PTX, because it may accept more
+    than ptxas."""
     ptxas = tool("ptxas")
     if not ptxas:
         pytest.skip("ptxas is not installed")

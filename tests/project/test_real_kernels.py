@@ -126,7 +126,7 @@ def test_cooperative_groups(root, runtime, groups):
 
 
 def check_bits(root, runtime, monkeypatch, *arguments):
-    """Checks that a program's output, which includes its results, is the same on a processor without AVX2."""
+    """Checks that a program's output, which includes its results, is the same with KERNKIT_PTX_AVX2=0 and 1."""
     output = []
     for avx2 in ("0", "1"):
         monkeypatch.setenv("KERNKIT_PTX_AVX2", avx2)

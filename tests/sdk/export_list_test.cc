@@ -194,8 +194,8 @@ TEST(Typed, LineOfTypes) {
   EXPECT_STREQ(Line::after("").text, "(int[]? argument_1, str argument_2) -> (Tensor, int?)");
 }
 
-// A List (type index 75) may change, unlike an Array. Here a callback empties the list, which frees
-// the list's elements and releases their objects.
+// A List (type index 75), which may change, unlike an Array. In the tests a callback empties the
+// list, which frees the list's elements and releases their objects.
 struct MutableList {
   std::vector<KernkitAny> items;
   Object<KernkitSeqCell> object{kKernkitList, {}};

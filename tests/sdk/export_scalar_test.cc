@@ -87,7 +87,8 @@ TEST_F(Export, Floats) {
             "TypeError: float64(): f: expected float, got str \"1.0\"");
 }
 
-// A Python int of more than 64 bits: words in two's complement, the least significant word first.
+// A Python int of more than 64 bits, stored as words in two's complement, the least significant
+// word first.
 struct BigInt {
   std::vector<uint64_t> words;
   std::vector<uint64_t> object = std::vector<uint64_t>(3);

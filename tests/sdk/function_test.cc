@@ -126,8 +126,8 @@ TEST(Function, FailsWithoutAMessage) {
             "RuntimeError: a callback failed without an error message");
 }
 
-// A null pointer in an argument of a caller or in the result of a callback is an error if the type
-// index requires an object.
+// If the type index requires an object, a null pointer is an error, both in an argument of a caller
+// and in the result of a callback.
 TEST(Function, NullObjects) {
   const auto call = [](KernkitFunction op, int32_t type_index, void* object) -> std::string {
     KernkitAny any{}, result{};

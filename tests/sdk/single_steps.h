@@ -16,7 +16,7 @@ namespace kernkit {
 /// number for the start and the end of the child; -1 if the child cannot be traced or fails.
 template <class Call>
 int64_t single_steps(const Call& call) {
-  (void)syscall(SYS_getpid);  // resolves the symbol before the child uses it
+  (void)syscall(SYS_getpid);  // resolves the symbol syscall before fork()
   const pid_t child = fork();
   if (child == 0) {
     if (ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) _exit(1);

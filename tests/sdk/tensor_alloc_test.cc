@@ -11,7 +11,7 @@
 #include "kernkit/owning_tensor.h"
 #include "kernkit/testing/tensor.h"
 
-// Makes an allocation that is too large return null, as without AddressSanitizer.
+// Makes AddressSanitizer return null for an allocation that is too large, like the C library.
 extern "C" const char* __asan_default_options() { return "allocator_may_return_null=1"; }
 
 namespace kernkit {

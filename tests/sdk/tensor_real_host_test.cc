@@ -25,7 +25,8 @@ using testing::error_of;
 constexpr DLDevice kCpu = {kDLCPU, 0};
 int allocated, freed;
 
-// Allocates like a framework's allocator.
+// An allocator as a framework sets it in the host: allocates CPU memory, and fails for other
+// devices.
 int allocate(DLTensor* prototype, DLManagedTensorVersioned** out, void* context,
              SetError set_error) {
   if (prototype->device.device_type != kDLCPU) {
@@ -101,7 +102,8 @@ int64_t call(void* library, const char* name, int64_t n, Tensor* out = nullptr) 
   return result.v.i64;
 }
 
-// The library is never unloaded, because the tensor's deleter is code of the library.
+// A tensor can be used and released after dlclose() of its library: the library stays loaded,
+// because the tensor's deleter is code of the library.
 TEST_F(RealHost, TensorOutlivesItsLibrary) {
   void* library = dlopen(KERNKIT_TENSOR_LIBRARY, RTLD_NOW | RTLD_LOCAL);
   ASSERT_NE(library, nullptr) << dlerror();

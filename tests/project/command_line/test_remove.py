@@ -17,7 +17,8 @@ def git(folder, *arguments):
 
 @pytest.fixture
 def before(library):  # noqa: F811
-    """Creates a committed library with an op of a similar name; returns the library's files."""
+    """Creates a git repository in the library and adds the op swish_more, whose name begins like that of the removed
+    op; returns the library's files."""
     assert cli.main(["add", "swish_more", SCHEMA]) == 0
     (library / "kernels/CMakeLists.txt").open("a").write("\n# the end\n")
     git(library, "init", "--quiet")

@@ -305,7 +305,8 @@ def test_changes_in_the_copy_of_the_sdk_are_reported(library, newer, capsys):
 
 @pytest.fixture
 def single_folder(root, tmp_path, monkeypatch):
-    """Returns a library of an earlier kernkit, which has only third_party/kernkit, with edits in this folder."""
+    """Returns a library that an earlier kernkit rendered with the single folder third_party/kernkit. Files in this
+    folder were edited."""
     template = tmp_path / "earlier"
     shutil.copytree(root / "template", template, ignore=shutil.ignore_patterns("build", "__pycache__", ".*_cache"))
     with monkeypatch.context() as patch:

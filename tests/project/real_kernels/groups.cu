@@ -62,7 +62,8 @@ __global__ void labeled_partition(const int* labels, int* y) {
   y[global_index()] = static_cast<int>(group.size()) * 100 + static_cast<int>(group.thread_rank());
 }
 
-// In two rounds, every block writes elements and then reads elements that other blocks wrote.
+// Tests synchronisation of the grid: every block writes elements and, after grid.sync(), reads
+// elements that other blocks wrote.
 __global__ void grid_reversed(const int* x, int* between, int* y, int n) {
   const auto grid = cg::this_grid();
   for (int i = global_index(); i < n; i += static_cast<int>(grid.size())) between[i] = x[n - 1 - i];

@@ -56,8 +56,8 @@ def chromium(profile, *arguments, timeout=300):
 
 
 def examine(folder, profile, pages, widths, queries):
-    """Returns (findings, messages): per page and width the findings of examiner.html, the results of each search, and the
-    messages of the browser's console. pages: paths below the folder. queries: the words of each search."""
+    """Returns (JSON of examiner.html, messages of the browser's console). The JSON contains the findings for each page
+    and width, and the results of each search. pages: paths below the folder. queries: the words of each search."""
     with served(folder) as address:
         query_string = urllib.parse.urlencode({"page": pages, "width": widths, "query": queries}, doseq=True)
         result = chromium(profile, "--virtual-time-budget=600000", "--dump-dom", f"{address}/examiner.html?{query_string}")

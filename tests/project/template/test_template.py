@@ -80,7 +80,7 @@ def test_the_sdk_and_shared_files_have_equal_bytes(root, library):
     expected = files_below(root / "sdk")
     assert {*sdk, *development} == {path for path in expected if is_taken(f"{copies.SDK}/{path}")}
     assert {**sdk, **development}.items() <= expected.items() and not sdk.keys() & development.keys()
-    # The files of optional components are left out: fewer than half of the SDK's files.
+    # Files of optional components, fewer than half of the SDK's files, are not copied into the library.
     assert 0 < len(expected) - len(sdk) - len(development) < 0.5 * len(expected)
     assert not any(any(manifest.changes(str(library / folder))) for folder in copies.FOLDERS)
     shared = {

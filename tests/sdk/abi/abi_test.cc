@@ -17,7 +17,7 @@
 namespace {
 
 // Existing kernel libraries were built with these sizes, so the sizes must not change. These checks
-// need no header of the host.
+// do not need tvm-ffi's headers.
 static_assert(sizeof(KernkitObject) == 24);
 static_assert(sizeof(KernkitAny) == 16);
 static_assert(sizeof(KernkitByteArray) == 16);

@@ -59,7 +59,8 @@ struct Joined {
 };
 
 #if defined(__x86_64__)
-// Flushes subnormal inputs and results of this thread to zero.
+// While an object of this class exists, the thread's subnormal inputs and results are flushed to
+// zero.
 class NoSubnormals {
  public:
   NoSubnormals() {
@@ -150,8 +151,8 @@ TEST_P(CpuElementwise, AddHasTheBitsOfThePlainLoop) {
   });
 }
 
-// The compiled loops do not fuse the product and the sum of the op into a multiply-add, which would
-// round once instead of twice.
+// The product and the sum of an op are rounded separately: the compiled loops contain no fused
+// multiply-add, which would round once instead of twice.
 TEST_P(CpuElementwise, DoesNotFuse) {
   two_inputs<float>([](float a, float b) { return a * b + 0.3f; });
   two_inputs<double>([](double a, double b) { return a * b + 0.3; });

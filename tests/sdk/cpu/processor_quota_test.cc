@@ -10,7 +10,8 @@
 namespace kernkit::cpu {
 namespace {
 
-// A folder that contains the files of /proc and /sys from which the quota is read.
+// Creates a folder for each test, with replacements of the files in /proc and /sys from which the
+// processor quota is read.
 class CpuProcessorQuota : public ::testing::Test {
  protected:
   void SetUp() override {

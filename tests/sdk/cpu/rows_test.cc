@@ -580,7 +580,8 @@ TEST(CpuRow, OverwrittenValuesAreAnError) {
   set_threads(1);
 }
 
-// In a row of more than 64 MiB, too, kept values do not change when their inputs are overwritten.
+// Kept values do not change when their inputs are overwritten, even in a row with more than 64 MiB
+// of kept values.
 TEST(CpuRow, KeepsRowsOfMoreThan64MiB) {
   constexpr int64_t kLong = (int64_t{16} << 20) + 5;
   HostTensor<int8_t> x({kLong});

@@ -45,7 +45,7 @@ struct ContractCrash : ::testing::Test {
   }
 };
 
-// An op that ends the process, and the expected report.
+// The name of an op that ends the process, and a regular expression for how the process ended.
 struct Ending {
   const char* op;
   const char* how;
@@ -167,7 +167,8 @@ TEST_F(ContractCrash, TheReportHasAllTests) {
   remove(file.c_str());
 }
 
-// After a crash of the last test no test is left, and another process writes the report.
+// The report is also written if the last test crashes: another process, which runs no test, writes
+// the report.
 TEST_F(ContractCrash, TheReportHasACrashOfTheLastTest) {
   const std::string file = ::testing::TempDir() + "contract_crash_last";
   for (const std::string format : {"xml", "json"}) {
