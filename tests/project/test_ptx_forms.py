@@ -173,8 +173,8 @@ def joined(texts):
 
 @pytest.mark.all
 def test_ptxas_takes_each_text(ran, texts, tmp_path):
-    """ptxas accepts the PTX of all tests. The simulator alone would not show invalid PTX, because it may accept more
-    than ptxas."""
+    """ptxas accepts the PTX of all tests, except tests of faults and of unsupported forms. The simulator may accept
+    more than ptxas, so the simulator alone would not detect invalid PTX."""
     ptxas = tool("ptxas")
     if not ptxas:
         pytest.skip("ptxas is not installed")
