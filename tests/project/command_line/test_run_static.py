@@ -153,7 +153,7 @@ def test_a_stripped_library_that_python_loads_is_reported(kernkit, folder, tmp_p
     result = kernkit("run", sys.executable, "-c", FROM_PYTHON, library)
     assert result.stdout.endswith("1.0 2.0 3.0 4.0\n") and not result.stdout.startswith("0\n")
     assert result.stderr == (
-        f"kernkit: {library}: the CUDA runtime is linked into it statically, and its symbol table is stripped, so that its "
+        f"kernkit: {library}: the CUDA runtime is linked into it statically, and its symbol table is stripped, so its "
         "kernels do not run: build it without strip and without the linker's option -s, or link it with nvcc's -cudart shared\n")
 
 
