@@ -85,8 +85,8 @@ struct Outcome {
   KernkitAny result{};
 };
 
-// Calls the op, rarely with another number of arguments, and checks the error and the effects of a
-// rejected call. `names`: the names of the arguments, separated by spaces.
+// Calls the op, about one time in 64 with a random number of arguments, and checks the error and
+// the effects of a rejected call. `names`: the names of the arguments, separated by spaces.
 Outcome call(KernkitFunction function, const char* op, const char* names,
              std::vector<KernkitAny> args, Values* values, bool needs_host = false) {
   auto count = static_cast<int32_t>(args.size());
