@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The functions of JAX that `kernkit bindings --jax` writes."""
+"""Tests the functions for JAX that `kernkit bindings --jax` writes."""
 
 import concurrent.futures
 import importlib

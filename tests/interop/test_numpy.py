@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The reference kernels on NumPy arrays, through the real apache-tvm-ffi."""
+"""Calls the reference kernels with NumPy arrays, through the real apache-tvm-ffi."""
 
 import ctypes
 import gc

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch's operators of `kernkit bindings` in graphs of torch.compile and torch.export."""
+"""Tests PyTorch's operators of `kernkit bindings` in graphs of torch.compile and torch.export."""
 
 import copy
 import os
