@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""KERNKIT_RECORD: a folder for each recorded call. A failure of the recorder changes no call."""
+"""Tests KERNKIT_RECORD, which writes a folder for each recorded call. A call succeeds even if it cannot be recorded."""
 
 import json
 import os
@@ -198,8 +198,8 @@ def test_a_full_disk_changes_no_call(tmp_path):
 
 
 def test_a_number_in_use_is_skipped(folder):
-    """A number whose folder exists is skipped: a second library of a process also counts from 1, and a process may have
-    the ID of an earlier process."""
+    """The recorder skips a number whose folder exists: a second library of a process also counts from 1, and a process
+    may have the ID of an earlier process."""
     code = """
 taken = f"{os.environ['KERNKIT_RECORD']}/add_to-{os.getpid()}-1"
 os.makedirs(taken + "/earlier")
