@@ -56,7 +56,7 @@ def matmul(a, b, c):
 def test_matmul_in_shared_tiles():
     a, b = normal(37, 45), normal(45, 29)
     c = np.zeros((37, 29), np.float32)
-    matmul[(3, 2), (TILE, TILE)](a, b, c)  # NumPy arrays are copied in and out
+    matmul[(3, 2), (TILE, TILE)](a, b, c)  # Numba copies NumPy arrays to the device and back
     assert_close(c, a.astype(np.float64) @ b.astype(np.float64), product_bound(a, b))
 
 

@@ -153,7 +153,8 @@ def test_matmul_int8():
 
 @triton.jit
 def attention(q, k, v, out, T, scale, D: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr):
-    """Computes causal attention, one head per program. The sum of the softmax is updated for each block of keys."""
+    """Computes causal attention. Each program computes BM rows of one head, and updates the sums of the softmax for
+    each block of keys."""
     head = tl.program_id(1) * T * D
     rows = tl.program_id(0) * BM + tl.arange(0, BM)
     d = tl.arange(0, D)
