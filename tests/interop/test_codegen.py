@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The text generated for PyTorch and JAX, without importing either framework: cases that the libraries of other tests
-do not cover."""
+"""Tests the text generated for PyTorch and JAX, without importing either framework, in cases that the libraries of
+other tests do not cover."""
 
 import pathlib
 
