@@ -183,8 +183,8 @@ ops.add_to(y, x); print(y[1, 2])
 
 @pytest.mark.all
 def test_a_full_disk_changes_no_call(tmp_path):
-    """Calls succeed when recordings fill the disk. The disk is a file system of 64 KiB, which an unprivileged user can
-    mount in a namespace."""
+    """Calls succeed when the disk is too full for recordings, the trace and the log. The disk is a file system of 64
+    KiB, which an unprivileged user can mount in a namespace."""
     mounted = ["unshare", "-rm", "sh", "-c", 'mount -t tmpfs -o size=64k none "$0" && shift 0 && exec "$@"', str(tmp_path)]
     if not shutil.which("unshare") or subprocess.run([*mounted, "true"], capture_output=True).returncode != 0:
         pytest.skip("no file system can be mounted here")
