@@ -5,7 +5,7 @@
 
 namespace {
 
-enum Status : int { kNothing, kAggregate, kPrefix };  // state that a block publishes
+enum Status : int { kNothing, kAggregate, kPrefix };  // which sums a block has published
 
 __device__ int warp_scan(int value) {
   const auto lane = static_cast<int>(threadIdx.x % 32);
