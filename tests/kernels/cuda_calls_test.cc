@@ -129,7 +129,7 @@ TEST_P(CudaCalls, NeitherAllocatesNorSynchronises) {
     });
     std::string between;
     for (const CudaCall& call : runtime.calls()) {
-      if (call.function == "cudaFree") break;  // the test frees its memory
+      if (call.function == "cudaFree") break;  // a call of the test, after the op's calls
       if (call.function != "cudaDeviceGetAttribute") between += call.function + " ";
     }
     EXPECT_EQ(between, "cudaGetDevice cudaSetDevice cudaLaunchKernelExC cudaSetDevice ");
