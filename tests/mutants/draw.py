@@ -150,7 +150,7 @@ def candidates(root: pathlib.Path, files: List[str], folders: List[str]) -> List
 
 
 def draw(mutants: List[Mutant], folders: List[str], count: int, seed: int) -> List[Mutant]:
-    """Draws the same number of mutants from each folder, and at most one mutant of an expression."""
+    """Draws the same number of mutants from each folder, and at most one mutant of each expression."""
     chosen: List[Mutant] = []
     for number, folder in enumerate(folders):
         candidates = [mutant for mutant in mutants if mutant.file.startswith(folder)]
