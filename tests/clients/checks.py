@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Comparisons of results with formulas in float64, and bounds on rounding errors."""
+"""Functions that compare results with formulas in float64 and that bound rounding errors."""
 
 import numpy as np
 
@@ -21,8 +21,9 @@ def assert_close(actual, expected, bound):
 
 
 def sum_bound(terms, magnitude, eps=EPS32):
-    """Returns a bound on the error of a sum in any order: each addition rounds by at most eps / 2 of the sum of the
-    magnitudes. The bound also allows one rounding of every term, such as the rounding of a product."""
+    """Returns a bound on the error of a sum of `terms` numbers, added in any order. The error of each addition is at
+    most eps / 2 times `magnitude`, the sum of the absolute values of the terms. The bound also allows one rounding of
+    each term, such as the rounding of a product."""
     return terms * eps * magnitude
 
 

@@ -369,7 +369,7 @@ def test_barrier_of_the_grid():
     run(compiled(GROUPS, "diffuse", True), 4, 64, at, following, np.int32(200), np.int32(6), is_cooperative=True)
     for _ in range(6):
         x = 0.5 * x + 0.25 * (np.roll(x, -1) + np.roll(x, 1))
-    assert_close(at.numpy(), x, 6 * 4 * EPS64 * 4)  # 4 roundings in each of 6 steps; no value exceeds 4
+    assert_close(at.numpy(), x, 6 * 4 * EPS64 * 4)  # 6 steps of at most 4 roundings; magnitudes of at most 4
 
 
 HISTOGRAM = """
@@ -571,7 +571,7 @@ def check(result):
 
 def test_runtime_of_the_bindings():
     """Under `kernkit run`, kernkit's runtime replaces the runtime that is linked statically into cuda-bindings. Streams
-    and addresses are valid in the runtime and in the driver API."""
+    of the driver API are valid in the runtime API, and addresses of the runtime API in the driver API."""
     x = normal(100)
     (address,) = check(runtime.cudaMalloc(x.nbytes))
     host_to_device = runtime.cudaMemcpyKind.cudaMemcpyHostToDevice

@@ -37,7 +37,7 @@ squared_difference = cp.ElementwiseKernel("T x, T y", "T z", "z = (x - y) * (x -
 
 def test_elementwise_kernel():
     x, y = normal(5, 80), normal(80)
-    equal(squared_difference(cp.asarray(x), cp.asarray(y)), (x - y) ** 2)  # rounded like NumPy's result
+    equal(squared_difference(cp.asarray(x), cp.asarray(y)), (x - y) ** 2)  # the kernel rounds each operation, as NumPy does
 # [/square]
 
 
@@ -123,7 +123,7 @@ def test_raw_kernel_of_softmax():
     x = normal(7, 300) * 4
     y = cp.zeros((7, 300), cp.float32)
     SOFTMAX((7,), (128,), (cp.asarray(x), y, 300))
-    close(y, softmax(x), 64 * EPS32 * softmax(x) + 1e-30)  # exp() of differences up to 40, and a sum in a tree
+    close(y, softmax(x), 64 * EPS32 * softmax(x) + 1e-30)  # errors of exp() with arguments down to -40, and of a sum as a tree
 
 
 POLYNOMIAL = cp.RawModule(code=r"""

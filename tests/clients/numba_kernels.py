@@ -56,7 +56,7 @@ def matmul(a, b, c):
 def test_matmul_in_shared_tiles():
     a, b = normal(37, 45), normal(45, 29)
     c = np.zeros((37, 29), np.float32)
-    matmul[(3, 2), (TILE, TILE)](a, b, c)  # NumPy arrays are copied in and out
+    matmul[(3, 2), (TILE, TILE)](a, b, c)  # Numba copies NumPy arrays to the device and back
     assert_close(c, a.astype(np.float64) @ b.astype(np.float64), product_bound(a, b))
 
 
@@ -165,7 +165,7 @@ def test_atomics():
     columns = x.reshape(-1, 4)
     assert largest[0] == x.max() and bits[0] == 0xFFFFFFFF
     assert_close(sums, columns.sum(0), sum_bound(64, np.abs(columns).sum(0), EPS64))
-    np.testing.assert_array_equal(owners // 2, np.arange(128))  # either thread of a pair may be the owner
+    np.testing.assert_array_equal(owners // 2, np.arange(128))  # either thread of a pair may store its index first
 
 
 @cuda.jit
@@ -253,7 +253,7 @@ def test_mandelbrot():
         inside = np.abs(z) < 2
         expected += inside
         z[inside] = z[inside] ** 2 + c[inside]
-    assert (out != expected).mean() < 0.02  # for a point on the border, rounding may add an iteration
+    assert (out != expected).mean() < 0.02  # near the border of the set, rounding may change the number of iterations
 
 
 @vectorize(["float32(float32, float32)", "float64(float64, float64)"], target="cuda")

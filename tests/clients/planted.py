@@ -5,8 +5,9 @@ import sys
 
 
 def run(kernels, error_type):
-    """Calls the functions of `kernels`, {name: function}, whose names are on the command line. The argument of a call
-    is whether the fault is switched on. Prints the client's exception if it has type `error_type`."""
+    """Calls the functions of `kernels`, {name: function}, whose names are on the command line. The argument is True if
+    the first word of the command line is "fault", which switches the faults on. Prints an exception of type
+    `error_type`."""
     has_fault = sys.argv[1] == "fault"
     try:
         for name in sys.argv[2:]:

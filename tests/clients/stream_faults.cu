@@ -155,7 +155,7 @@ int main(int argc, char** argv) {
         if (!once && std::strcmp(argv[1], mode) != 0) continue;
         const bool is_right = each.function(std::strcmp(mode, "fault") == 0);
         if (once) std::printf("%s %s %s\n", each.name, mode, is_right ? "right" : "wrong");
-        if (cudaDeviceSynchronize() != cudaSuccess) return 0;  // the error is sticky
+        if (cudaDeviceSynchronize() != cudaSuccess) return 0;  // all later calls fail as well
       }
     }
   }

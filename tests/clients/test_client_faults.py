@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""For planted faults in kernels of Triton, Numba and CuPy, and in programs of PyTorch, each tool reports the line of the
+"""For planted faults in kernels of Triton, Numba and CuPy, and in programs of PyTorch, the tools report the line of the
 Python file. Without the faults, no tool reports anything."""
 
 import json

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The plugin of `pytest -p kernkit`: its header, and tests that are skipped with a reason because they need a GPU."""
+"""Tests the plugin of `pytest -p kernkit`, which prints a header and skips tests that need a GPU, with a reason."""
 
 import argparse
 import os
@@ -69,7 +69,7 @@ def test_the_workflow_of_the_page(root, name):
     assert workflow["permissions"] == {"contents": "read"} and len(workflow["jobs"]) == 1
     steps = workflow["jobs"]["without_gpu"]["steps"]
     own = (root / ".github/workflows/ci.yml").read_text()
-    # The example of the page pins each action to the same commit as kernkit's own workflow.
+    # The workflow in docs/examples pins each action to the same commit as kernkit's own workflow.
     assert all(line.strip() in own for line in text.splitlines() if "uses:" in line)
     install, *_ = [step["run"] for step in steps if "pip install" in step.get("run", "")]
     assert install.split()[2] in (root / "tests/requirements-frameworks.txt").read_text().splitlines()

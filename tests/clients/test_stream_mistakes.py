@@ -18,7 +18,8 @@ CALLS = 5  # number of calls of each function with one seed
 OF_TORCH = ("event_is_recorded_twice", "event_is_of_the_wrong_stream", "wrong_stream_waits", "wait_precedes_the_work",
             "input_is_overwritten", "two_streams_write", "one_of_two_streams_is_awaited", "kernel_writes_too_early",
             "wait_is_in_another_branch", "result_is_read_on_another_stream")  # fmt: skip
-# {mistake in stream_faults.cu: text of racecheck's report}. racecheck does not check accesses of the host to pinned memory.
+# {mistake in stream_faults.cu: pattern of racecheck's report}. None: racecheck does not check the host's accesses to
+# pinned memory.
 OF_CUDA = {
     "missing_wait": r"scale: .*Race reported between Read access .*\(stream_faults.cu:{scale}\) and Write access by .*add.*\(stream_faults.cu:{add}\)",
     "wrong_stream": r"scale: .*Race reported between Read access .*\(stream_faults.cu:{scale}\) and Write access by .*add.*\(stream_faults.cu:{add}\)",

@@ -44,7 +44,7 @@ def store_in_a_graph(has_fault):
 
 
 def store_to_freed_memory(has_fault):
-    kept = torch.zeros(1000, device="cuda")  # keeps the allocation that contains the freed tensor
+    kept = torch.zeros(1000, device="cuda")  # while this tensor exists, the allocation that also contains y is not freed
     y = torch.zeros(100, device="cuda")
     address = y.as_strided((100,), (1,))
     interface = Pointer(address.data_ptr())

@@ -6,8 +6,9 @@
 
 `memory` runs COUNT operators, with graphs that are created and dropped, and with exceptions in the middle of operators,
 of captures and of gradients. `threads` runs rounds of four threads with a stream each, graphs, gradients and a data
-loader, until SECONDS have passed. Both print "right" if all results are right and the memory of the process does not
-grow. A round of `threads` that does not end within LIMIT ends the process with the stacks of its threads."""
+loader, until SECONDS have passed. Each command prints "right" if all results are right and the memory of the process
+does not grow. If a round of `threads` does not end within LIMIT, the process prints the stacks of its threads and
+exits."""
 
 import faulthandler
 import gc

@@ -22,7 +22,8 @@ def seeded():
 
 
 def equal_on_both(function, *arguments, rtol=1e-5, atol=1e-6):
-    """Compares results for CUDA tensors with results for CPU tensors."""
+    """Fails unless the function returns CUDA tensors for CUDA tensors, with the values that it returns for CPU
+    tensors."""
     expected = function(*arguments)
     actual = function(*(argument.cuda() if isinstance(argument, torch.Tensor) else argument for argument in arguments))
     for on_device, on_cpu in zip(pytree.tree_leaves(actual), pytree.tree_leaves(expected)):
@@ -52,7 +53,7 @@ def test_device():
 def test_allocator():
     before = torch.cuda.memory_allocated()
     x = torch.empty(1000, device="cuda")
-    assert torch.cuda.memory_allocated() == before + 4096  # the size is rounded up to a multiple of 512
+    assert torch.cuda.memory_allocated() == before + 4096  # PyTorch rounds the size up to a multiple of 512 bytes
     address = x.data_ptr()
     del x
     assert torch.cuda.memory_allocated() == before

@@ -128,7 +128,7 @@ def kernel_writes_too_early(has_fault):
 
 
 def wait_is_in_another_branch(has_fault):
-    """The stream waits only if a condition holds, and the test's data do not satisfy the condition."""
+    """With the fault, `side` waits only if x has more than 1000 elements, and x has fewer."""
     x, side = ones(), torch.cuda.Stream()
     x += 1
     if len(x) > (1000 if has_fault else 10):

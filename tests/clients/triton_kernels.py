@@ -74,7 +74,8 @@ def test_softmax():
     x = normal(17, 300) * 4
     out = zeros((17, 300))
     softmax_rows[(17,)](Array(x), out, 300, BLOCK=512)
-    # exp() rounds the product of its argument, at most 40, with log2(e). The sum of 512 terms is computed as a tree.
+    # exp() multiplies its argument, of magnitude at most 40, by log2(e) and rounds the product. The sum of 512 terms is
+    # computed as a tree.
     assert_close(out.numpy(), softmax(x), 64 * EPS32 * softmax(x) + 1e-30)
 
 
@@ -136,8 +137,8 @@ def test_matmul_bfloat16():
 def test_matmul_tf32():
     a, b = normal(33, 65), normal(65, 40)
     product = multiply(Array(a), Array(b), zeros((33, 40)))
-    # A tensor core reads 10 bits of fraction. Triton truncates or rounds: an operand changes by at most 2^-10 of its
-    # magnitude.
+    # A tensor core reads 10 bits of the fraction of an operand. Triton truncates or rounds each operand, which changes
+    # the operand by at most 2^-10 of its magnitude.
     assert_close(product, a.astype(np.float64) @ b.astype(np.float64), product_bound(a, b, 2 * 2.0**-10))
     exact = to_tf32(a), to_tf32(b)
     product = multiply(Array(exact[0]), Array(exact[1]), zeros((33, 40)))  # these operands are exact in tf32
@@ -152,7 +153,8 @@ def test_matmul_int8():
 
 @triton.jit
 def attention(q, k, v, out, T, scale, D: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr):
-    """Computes causal attention, one head per program. The sum of the softmax is updated for each block of keys."""
+    """Computes causal attention. Each program computes BM rows of one head, and updates the sums of the softmax for
+    each block of keys."""
     head = tl.program_id(1) * T * D
     rows = tl.program_id(0) * BM + tl.arange(0, BM)
     d = tl.arange(0, D)
@@ -182,7 +184,8 @@ def test_attention():
     attention[(length // 32, heads)](Array(q), Array(k), Array(v), out, length, depth**-0.5, D=depth, BM=32, BN=32)
     scores = q.astype(np.float64) @ k.astype(np.float64).swapaxes(1, 2) * depth**-0.5
     weights = softmax(np.where(np.tril(np.ones((length, length), bool)), scores, -np.inf))
-    # The weights are rounded to float16, by half of EPS16; the error of float32 is far smaller.
+    # Rounding the weights to float16 adds a relative error of at most EPS16 / 2; the rounding errors of float32 are far
+    # smaller.
     assert_close(out.numpy(), weights @ v.astype(np.float64), EPS16 * (weights @ np.abs(v.astype(np.float64))) + 1e-6)
 
 
@@ -253,7 +256,7 @@ def test_variance_by_a_custom_reduction():
     out = zeros(6)
     variance[(6,)](Array(x), out, 100, BLOCK=128)
     expected = x.astype(np.float64).var(1)
-    assert_close(out.numpy(), expected, sum_bound(7, 4 * (expected + np.abs(x).max())))  # the sum is a tree of 7 levels
+    assert_close(out.numpy(), expected, sum_bound(7, 4 * (expected + np.abs(x).max())))  # the sum is computed as a tree of 7 levels
 
 
 @triton.jit
@@ -276,7 +279,7 @@ def atomics(x, largest, sums, lock, total, SIZE: tl.constexpr):
     value = tl.load(x + i)
     tl.atomic_max(largest, tl.max(value, axis=0))
     tl.atomic_add(sums + (i & 7), value.to(tl.float32))
-    while tl.atomic_cas(lock, 0, 1, sem="acquire") == 1:  # a lock protects a sum that is not atomic
+    while tl.atomic_cas(lock, 0, 1, sem="acquire") == 1:  # the lock protects the addition to total, which is not atomic
         pass
     tl.store(total, tl.load(total) + tl.sum(value, axis=0))
     tl.debug_barrier()
@@ -385,7 +388,8 @@ def test_rotary_embedding():
     angles = np.arange(10)[:, None] * 10000.0 ** (-np.arange(32) / 32)
     turned = (x[..., ::2] + 1j * x[..., 1::2].astype(np.float64)) * np.exp(1j * angles)[:, None]
     expected = np.stack([turned.real, turned.imag], -1).reshape(x.shape)
-    # The angle, at most 9, is rounded a few times. An error of the angle [radians] is the relative error of the result.
+    # The angle, at most 9 radians, is rounded a few times. An error of the angle [radians] causes an equal error of the
+    # result, relative to the magnitude of the pair of elements.
     assert_close(out.numpy(), expected, 64 * EPS32 * np.repeat(np.abs(turned), 2, -1))
 
 

@@ -85,8 +85,8 @@ struct Outcome {
   KernkitAny result{};
 };
 
-// Calls the op, rarely with another number of arguments, and checks the error and the effects of a
-// rejected call. `names`: the names of the arguments, separated by spaces.
+// Calls the op, about one time in 64 with a random number of arguments, and checks the error and
+// the effects of a rejected call. `names`: the names of the arguments, separated by spaces.
 Outcome call(KernkitFunction function, const char* op, const char* names,
              std::vector<KernkitAny> args, Values* values, bool needs_host = false) {
   auto count = static_cast<int32_t>(args.size());
@@ -264,8 +264,8 @@ int callback(void*, const KernkitAny* args, int32_t num_args, KernkitAny* result
 void call_twice(Values* values) {
   how_callback_behaves = 0;
   if (values->once_in(4)) how_callback_behaves = 1 + static_cast<int>(values->below(6));
-  // Without a host there is no slot for the callback's error, and kernkit_last_error() would return
-  // this error instead of the op's error.
+  // Without a host, the callback's error is the library's last error, which kernkit_last_error()
+  // would return instead of the op's error.
   if (!with_host && how_callback_behaves == kRaises) how_callback_behaves = 1;
   const Outcome outcome =
       call(__tvm_ffi_twice, "twice", "f n",

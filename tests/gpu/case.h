@@ -17,7 +17,7 @@ class Case {
   /// elements in 16 bytes.
   static constexpr int64_t kAlignments = 16 / static_cast<int64_t>(sizeof(T));
 
-  /// Creates a case of up to `most` elements.
+  /// Creates a case for calls with up to `most` elements. The inputs have random bits.
   explicit Case(int64_t most, int device = 0)
       : Case(random_bits<T>(most, 1), random_bits<T>(most, 2), device) {}
   Case(std::vector<T> x_values, std::vector<T> y_values, int device = 0)
@@ -27,7 +27,7 @@ class Case {
         y(device, static_cast<int64_t>(x_values.size()), kAlignments) {
     set(std::move(x_values), std::move(y_values));
   }
-  /// Replaces the values of the inputs, whose number stays the same.
+  /// Replaces the values of the inputs. Requires the same number of values as before.
   void set(std::vector<T> x_values, std::vector<T> y_values) {
     x_values_ = std::move(x_values);
     y_values_ = std::move(y_values);

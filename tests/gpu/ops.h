@@ -8,7 +8,7 @@
 
 namespace kernkit::gpu {
 
-/// scale ignores y.
+/// scale() with the interface of an op with two inputs; y is ignored.
 template <class T>
 struct ScaleOp {
   using Element = T;

@@ -74,7 +74,7 @@ TYPED_TEST(GpuRowTraffic, Softmax) {
 }
 // [/traffic]
 
-// The kernel also loads the weight, which is one row, once for each row of x.
+// The limit of the loads includes the weight, one row, which the kernel loads for each row of x.
 TYPED_TEST(GpuRowTraffic, RmsNorm) {
   this->sweep([this, &n = this->n, &d = this->d, s = this->s] {
     auto y = this->matrix(n, d), x = this->matrix(n, d), w = this->matrix(1, d);
@@ -120,8 +120,9 @@ TYPED_TEST(GpuRowTraffic, GeluAndMul) {
   }
 }
 
-// A pack of 16 bytes of x, with elements of s bytes, becomes 16 / s bytes of fp8. Each row also has
-// a scale of 4 bytes, so this test uses long rows.
+// The kernel converts a pack of 16 bytes of x, with elements of s bytes, to 16 / s bytes of fp8.
+// The kernel also stores a scale of 4 bytes for each row, so this test uses only rows of at least
+// 16 KiB.
 TYPED_TEST(GpuRowTraffic, RmsNormFp8) {
   if constexpr (!this->kIsDouble) {
     this->sweep(
@@ -141,7 +142,7 @@ TYPED_TEST(GpuRowTraffic, RmsNormFp8) {
   }
 }
 
-// For unaligned rows, the template's sample loads and stores single elements.
+// Tests the template's sample, which loads and stores single elements if the rows are unaligned.
 TYPED_TEST(GpuRowTraffic, SiluAndMul) {
   this->sweep([this, &n = this->n, &d = this->d, s = this->s] {
     auto y = this->matrix(n, d), x = this->matrix(n, 2 * d);
@@ -156,9 +157,10 @@ TYPED_TEST(GpuRowTraffic, SiluAndMul) {
   });
 }
 
-// A thread handles the same elements at any alignment of a row, so the results have the same bits.
-// Lanes that load single elements are therefore 16 bytes apart, and a sector is moved for each pair
-// of lanes.
+// The kernel loads and stores each byte of unaligned rows once. A thread handles the same elements
+// at any alignment, so that the results have the same bits. Adjacent lanes that load single
+// elements are therefore 16 bytes apart, and each pair of lanes moves a sector. The test is skipped
+// if this number of sectors exceeds the limit.
 TYPED_TEST(GpuRowTraffic, RowsThatAreNotAligned) {
   std::string over;
   this->sweep([this, &n = this->n, &d = this->d, s = this->s, &over] {

@@ -12,7 +12,7 @@ namespace kernkit::gpu {
 inline constexpr int64_t kStaticFloats = 10 * 1024;  // 40 KiB
 
 /// y[i] = x[i]: the first kStaticFloats floats are copied through static shared memory, the
-/// following floats through dynamic shared memory of exactly the required size. One block.
+/// following floats through dynamic shared memory of exactly the required size. Launches one block.
 void copy_through_shared_memory(TensorView y, TensorView x);
 
 }  // namespace kernkit::gpu

@@ -115,7 +115,8 @@ TYPED_TEST(GpuStream, JoinsACapture) {
   EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
 }
 
-// The stream of one thread is blocked while the work of the other thread finishes.
+// Each thread has its own current stream: the work of a second thread finishes while the stream of
+// the first thread is blocked.
 TYPED_TEST(GpuStream, EachThreadHasItsOwn) {
   Case<TypeParam> delayed(kSize), independent(kSize);
   ASSERT_EQ(delayed.run(kSize), "");
@@ -168,7 +169,7 @@ TYPED_TEST(GpuStream, ThousandCallsAllocateNothing) {
 
 class GpuRejections : public GpuTest {};
 
-// After each rejected call the same tensors are used for a valid call.
+// Rejected calls write nothing, and a later valid call with the same tensors succeeds.
 TEST_F(GpuRejections, TensorsOnDifferentDevices) {
   Case<AddOp<float>> c(kSize);
   testing::HostTensor<float> host({kSize}, {}, 5.0f);

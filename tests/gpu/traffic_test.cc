@@ -19,8 +19,8 @@ class GpuTraffic : public GpuTest {
   using T = typename Op::Element;
   static constexpr int64_t kSize = (1 << 17) + 3;
 
-  // Returns "" or the excess over the limit. The parameters are the tensors' offsets from a 16-byte
-  // boundary [elements].
+  // Returns "" if the traffic of a call is within the limit, otherwise the excess as text. The
+  // parameters are the tensors' offsets from a 16-byte boundary [elements].
   std::string over(int64_t out_first, int64_t x_first, int64_t y_first) {
     case_.place(kSize, out_first, x_first, y_first);
     case_.stream.synchronize();

@@ -48,8 +48,8 @@ void check(const Module& module) {
   EXPECT_EQ(module["sum"](x.view("x")).cast<double>(), 6);
   EXPECT_EQ(module["sum"](x.dl()).cast<double>(), 6);
 
-  // The caller receives the kind and the message of an error, also of the first error that the
-  // library raises.
+  // The caller receives the kind and the message of each error, also of the first error that the
+  // library raises, and in another thread.
   const std::string who = module.path() == KERNKIT_TEST_PEER ? "" : "reject(): ";
   EXPECT_EQ(error_of([&] { module["reject"](0); }), "TypeError: " + who + "a TypeError");
   EXPECT_EQ(error_of([&] { module["reject"](1); }), "ValueError: " + who + "a ValueError");
@@ -76,13 +76,13 @@ void check(const Module& module) {
   EXPECT_EQ(module["count_deleted"]().cast<int64_t>(), deleted + 1)
       << "the deleter must run exactly once";
 
-  // Callbacks that return a value, and a callback that fails.
+  // The op returns the result of a callback, and passes on the error of a callback that fails.
   const Function twice = make_function("twice", [](double v) { return 2 * v; });
   EXPECT_EQ(module["apply"](twice, 1.5).cast<double>(), 3);
   const Function fails = make_function("fails", [](double v) { KERNKIT_THROW(ValueError) << v; });
   EXPECT_EQ(error_of([&] { module["apply"](fails, 1.5); }), "ValueError: fails(): 1.5");
 
-  // The stream is set for this thread only.
+  // set_stream() sets the stream of one device, for the calling thread only.
   int stream = 0;
   set_stream(kCuda1, &stream);
   EXPECT_EQ(module["stream_of"](kCuda1).cast<int64_t>(), reinterpret_cast<int64_t>(&stream));
@@ -91,7 +91,7 @@ void check(const Module& module) {
   set_stream(kCuda1, nullptr);
 }
 
-// The program's allocator, which counts its calls.
+// Number of tensors of allocate() that are not yet deleted.
 int allocations = 0;
 using SetError = void (*)(void*, const char*, const char*);
 int allocate(DLTensor* prototype, DLManagedTensorVersioned** out, void* context,

@@ -111,7 +111,8 @@ void check(const char* path) {
   EXPECT(module->GetFunctionMetadata("sum").has_value());
 }
 
-// The module is released while tensors exist whose deleter is code of the library.
+// A tensor that exists until the program ends. Its deleter is code of a module that is released
+// before.
 ffi::Tensor outlives_everything;
 void check_tensor_after_module(const char* path) {
   ffi::Tensor outlives_module;

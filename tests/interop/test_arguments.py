@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every kind of parameter and result, from Python through the real apache-tvm-ffi."""
+"""Calls ops with every kind of parameter and result from Python, through the real apache-tvm-ffi."""
 
 import threading
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Batches of ops that are not elementwise, and ops whose result is not new memory, called from Python, PyTorch and
-JAX."""
+"""Tests batches of ops that are not elementwise, and errors of ops whose result is not new memory, from Python, PyTorch
+and JAX."""
 
 
 import compiled

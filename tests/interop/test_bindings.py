@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Python functions that `kernkit bindings` writes, called like any Python function."""
+"""Tests the Python functions that `kernkit bindings` writes: their calls, errors, signatures and documentation."""
 
 import importlib
 import inspect

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Callables, bytes and values of any type, from Python through the real apache-tvm-ffi."""
+"""Passes callables, bytes and values of any type from Python to ops, through the real apache-tvm-ffi."""
 
 import gc
 import json

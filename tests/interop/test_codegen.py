@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The text generated for PyTorch and JAX, without importing either framework: cases that the libraries of other tests
-do not cover."""
+"""Tests the text generated for PyTorch and JAX, without importing either framework, in cases that the libraries of
+other tests do not cover."""
 
 import pathlib
 
@@ -177,7 +177,7 @@ def test_a_backward_of_two_results():
                      "    return __kk_grad_x, __kk_grad_w if w is not None else None, None\n", 'register_autograd("space::f",'):  # fmt: skip
         assert expected in text, expected
     assert "no_formula" not in text
-    # An op with a single output: the gradient belongs to the form that allocates the output.
+    # For an op with a single output, the gradient is registered for the form that allocates the output.
     code = of_torch("f(Tensor x[n], Tensor v[n], Tensor(out!) y[n]) -> ()",
                     "g(Tensor grad_y[n], Tensor(out!) grad_x[n]) -> ()", f="g")  # fmt: skip
     for expected in ("    y = __kk_output\n", "__kk_torch.ops.space.g.functional(__kk_grad_y.contiguous())",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The storage types of float.h and small_float.h against NumPy and ml_dtypes, bit for bit."""
+"""Compares the storage types of float.h and small_float.h with NumPy's and ml_dtypes' types, bit for bit."""
 
 import compiled
 import ml_dtypes

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The reference kernels on tensors of other frameworks. These tests need ./kk test --with torch,jax."""
+"""Calls the reference kernels with tensors of PyTorch and JAX. These tests need ./kk test --with torch,jax."""
 
 import importlib.util
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The functions of JAX that `kernkit bindings --jax` writes."""
+"""Tests the functions for JAX that `kernkit bindings --jax` writes."""
 
 import concurrent.futures
 import importlib
@@ -126,8 +126,8 @@ def test_the_reference_library(root, library, tmp_path):
 
 
 def test_xlas_handler_works_on_the_callers_stream(device):
-    """XLA's handler launches kernels on the stream of the call. The tensors belong to the simulator, since JAX
-    does not support the simulator as a device."""
+    """The handler for XLA launches kernels on the stream of the call. The test calls the handler directly, with tensors
+    of the simulator, because JAX does not support the simulator as a device."""
     x, w = np.asarray(normal(3, 8)), np.asarray(normal(8))
     on_device = [device.put(array) for array in (np.zeros_like(x), np.zeros_like(x), x, x + 1, w)]
     y, total, x_on_device, more, w_on_device = [(tensor.data_ptr(), tensor.dtype, tensor.shape) for tensor in on_device]

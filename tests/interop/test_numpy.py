@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The reference kernels on NumPy arrays, through the real apache-tvm-ffi."""
+"""Calls the reference kernels with NumPy arrays, through the real apache-tvm-ffi."""
 
 import ctypes
 import gc
@@ -57,12 +57,12 @@ def test_a_kept_tensor_is_converted_once_and_shares_memory(kernels):
     # [kept]
     kept_x, kept_y = tvm_ffi.from_dlpack(x), tvm_ffi.from_dlpack(y)  # one conversion
     for step in range(3):
-        x[:] = step  # the tensor has the array's memory, so a write to the array changes the tensor
+        x[:] = step  # the tensor shares the array's memory, so a write to the array changes the tensor
         kernels.scale(kept_y, kept_x, 2.0)
         assert y[0] == 2 * step
     # [/kept]
     assert Counted.handed_over - before == 4
-    # The tensor owns the memory: the array's variable may be deleted, and writes are visible in another view.
+    # The tensor keeps the array's memory alive after `del x`, and shares the memory with another view.
     again = np.from_dlpack(kept_x)
     if not again.flags.writeable:  # NumPy before 2.1
         again = np.frombuffer((ctypes.c_float * 4).from_address(again.ctypes.data), "float32")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The parsed form of schema lines, which the compiler generates, the library contains and Python reads."""
+"""Tests the parsed form of schema lines, which the C++ compiler computes, the library contains and Python reads."""
 
 import dataclasses
 import random

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tensors that a kernel library makes, imports and exports, through the real apache-tvm-ffi."""
+"""Tests tensors that a kernel library creates, imports and exports, through the real apache-tvm-ffi."""
 
 import ctypes
 import re

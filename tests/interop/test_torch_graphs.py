@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch's operators of `kernkit bindings` in graphs of torch.compile and torch.export."""
+"""Tests PyTorch's operators of `kernkit bindings` in graphs of torch.compile and torch.export."""
 
 import copy
 import os
@@ -13,8 +13,9 @@ from torch_cases import CASES, REFERENCE, ROWS, after_all_kinds, normal, overloa
 @pytest.mark.all
 @pytest.mark.parametrize("backend, dynamic", [("aot_eager", True), ("inductor", True), ("inductor", False)])
 def test_one_graph_has_all_operators(torch_ops, torch_rows, torch_reference, backend, dynamic):
-    """One graph contains the operators of all libraries, and gives the results of eager calls; results are used after
-    they are written. A second call with the same sizes compiles nothing."""
+    """One graph of torch.compile contains the operators of all libraries and gives the results of eager calls, also for
+    tensors that the graph reads after an operator has written them. A second call with the same sizes compiles
+    nothing."""
     all_of_them = ((torch_ops, CASES), (torch_rows, ROWS), (torch_reference, REFERENCE))
     cases = {(owner, case): make for owner, cases_of_owner in all_of_them for case, make in cases_of_owner.items()}
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operators of PyTorch that `kernkit bindings --torch` writes: ./kk test --with torch."""
+"""Tests the operators of PyTorch that `kernkit bindings --torch` writes. Run by ./kk test --with torch."""
 
 import copy
 import gc

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Gradients and batches of PyTorch's operators of `kernkit bindings`."""
+"""Tests gradients and batches of PyTorch's operators of `kernkit bindings`."""
 
 import os
 import subprocess

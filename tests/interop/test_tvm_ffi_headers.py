@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""kernkit's headers under tvm-ffi's names: which headers exist, messages of compilers and linkers, and
-libraries that mix them with tvm-ffi's own headers."""
+"""Tests kernkit's headers under tvm-ffi's names: which headers exist, messages of compilers and linkers, and libraries
+that mix these headers with tvm-ffi's own headers."""
 
 import json
 import re

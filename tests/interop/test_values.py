@@ -429,7 +429,7 @@ def test_jax_vmap(jax_valued, name):
 
 def test_a_gpu_op_keeps_no_memory_of_xla(device):
     """The tensor that an op allocates in its first call and keeps is not in memory of XLA, which XLA may reuse. The
-    test calls XLA's handler with tensors of the simulator."""
+    test calls the handler for XLA with tensors of the simulator."""
     first = device.put(np.array([1, 2, 3], "float32"))
     for call in range(3):
         x = first if call == 0 else device.put(np.full(3, 7 + call, "float32"))

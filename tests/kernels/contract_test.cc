@@ -9,5 +9,5 @@ KERNKIT_TEST_CONTRACT(scale, example<float>(4, 33), example<float>(4, 33), 2.0)
 KERNKIT_TEST_CONTRACT(add, example<float>(4, 33), example<float>(4, 33), example<float>(4, 33))
 KERNKIT_TEST_LINE(scale, example<float>(4, 33), example<float>(4, 33), 2.0)
 KERNKIT_TEST_LINE(add, example<float>(4, 33), example<float>(4, 33), example<float>(4, 33))
-// A recorded call by PyTorch with CUDA tensors.
+// Repeats a recorded call of PyTorch with CUDA tensors.
 KERNKIT_TEST_RECORDING("recordings/scale-1")

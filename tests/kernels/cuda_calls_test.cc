@@ -63,7 +63,7 @@ class DeviceTensor {
   DLTensor dl_{};
 };
 
-// A call of scale or add with tensors of its own.
+// The name of an op, and a function that allocates tensors, calls `before`, and calls the op.
 struct Op {
   const char* name;
   std::function<void(int device, DLDataType, int64_t n, const std::function<void()>& before)> call;
@@ -129,7 +129,7 @@ TEST_P(CudaCalls, NeitherAllocatesNorSynchronises) {
     });
     std::string between;
     for (const CudaCall& call : runtime.calls()) {
-      if (call.function == "cudaFree") break;  // the test frees its memory
+      if (call.function == "cudaFree") break;  // a call of the test, after the op's calls
       if (call.function != "cudaDeviceGetAttribute") between += call.function + " ";
     }
     EXPECT_EQ(between, "cudaGetDevice cudaSetDevice cudaLaunchKernelExC cudaSetDevice ");
@@ -144,8 +144,9 @@ TEST_P(CudaCalls, EmptyLaunchesNothing) {
   EXPECT_TRUE(runtime.launches().empty());
 }
 
-// Each runtime call fails in turn. Each case uses a new device, so the op queries the device's
-// limits as in a new process.
+// If any runtime call of an op fails, the op throws an error that names the runtime function,
+// launches no kernel, and restores the current device. Each case uses a device whose limits the op
+// has not queried before, as in a new process.
 TEST_P(CudaCalls, FailureAtEveryCall) {
   CudaRuntime runtime(std::vector<CudaDevice>(64));
   static int fresh = 1;  // limits are queried once for each device

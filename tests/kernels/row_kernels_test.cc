@@ -110,8 +110,8 @@ class RowKernels : public ::testing::Test {
   // rounding errors remain in the result.
   static void expect_row(Tensor<T>& y, int64_t r, const Row& exact, long double from = 0) {
     const Row got = y.row(r);
-    // `half` is the relative error of the last rounding. Subnormal numbers of float16 are 2^-24
-    // apart.
+    // `half`: largest relative error of the last rounding. `least`: distance between adjacent
+    // subnormal numbers of float16.
     const long double half = std::ldexp(1.0L, -testing::significand_digits<T>());
     const long double least = sizeof(T) == 2 ? 0x1p-24L : 0;
     for (size_t i = 0; i < exact.size(); ++i) {

@@ -15,8 +15,9 @@ KernkitFunction load(const char* library, const char* symbol) {
   return reinterpret_cast<KernkitFunction>(handle == nullptr ? nullptr : dlsym(handle, symbol));
 }
 
-// Returns the number of instructions of a call of the function `symbol`. The first argument is a
-// tensor, the second argument, if any, is a number.
+// Returns the number of instructions of a call of the function `symbol`, or a negative number if
+// the system does not permit tracing. The first argument is a tensor, the second argument, if any,
+// is a number.
 int64_t steps(const char* library, const char* symbol, int32_t num_args) {
   const KernkitFunction function = load(library, symbol);
   float number = 1;

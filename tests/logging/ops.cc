@@ -62,7 +62,7 @@ void crash(TensorView y, TensorView x, int64_t signal) {
   if (signal != 0) (void)raise(static_cast<int>(signal));
 }
 void ignore(TensorView) {}
-/// Returns x, which the caller keeps.
+/// Returns x itself, which the caller also owns.
 Tensor same(Tensor x) { return x; }
 /// Returns the transpose of x in new memory.
 Tensor transposed(TensorView x) {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Logs and recordings of calls with CUDA tensors, in the simulator."""
+"""Tests logs and recordings of calls with CUDA tensors in the simulator."""
 
 import re
 

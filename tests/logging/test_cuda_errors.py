@@ -91,8 +91,8 @@ def test_the_error_names_the_last_three_calls(lines, tmp_path, variable):
 
 @pytest.mark.all
 def test_with_sync_the_error_names_the_op_and_the_next_setting(lines):
-    """With KERNKIT_SYNC=1 a call waits for the op's work before the call returns, also for an op that launches its
-    kernel by <<<>>>."""
+    """With KERNKIT_SYNC=1 a call waits for the op's work before the call returns, so the error names the call whose
+    kernel failed, also if the op launches its kernel by <<<>>>."""
     text = f"RuntimeError: shift(): KERNKIT_SYNC: the work of {shift(4, 128)[3:]} failed: {FAILED}{LOST}"
     calls = earlier(shift(3, 127), shift(2, 126), shift(1, 125))
     assert lines("for n in (125, 126, 127, 128): shift(n)", KERNKIT_SYNC="1") == ["ok"] * 3 + [text + calls + DUMP]

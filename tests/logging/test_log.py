@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""KERNKIT_LOG: a line before and a line after each call. A failure of the log changes no call."""
+"""Tests KERNKIT_LOG, which writes a line before and a line after each call. A call succeeds even if its lines cannot be
+written."""
 
 import os
 import re

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`kernkit replay --minimize`: the smallest call that fails as the recorded call does."""
+"""Tests `kernkit replay --minimize`, which reduces a recorded call to a small call that fails in the same way."""
 
 import ctypes
 import itertools

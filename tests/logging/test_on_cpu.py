@@ -91,7 +91,7 @@ def test_a_fault_of_a_kernel_remains_in_a_smaller_call(root, runtime, recorded, 
 @pytest.mark.all
 def test_an_op_that_reads_its_output_is_found_without_the_recorded_output(root, runtime, tmp_path):
     """The recording contains the values of y before the call. Therefore initcheck reports a read of uninitialised y
-    only if the replay leaves these values out."""
+    only if --uninitialised y excludes these values from the replay."""
     folder, library = tmp_path / "calls", called.library("called_cuda_ops")
     code = CALL.replace("__tvm_ffi_shift", "__tvm_ffi_total")
     made = kernkit(root, "run", "--runtime", runtime, sys.executable, "-c", code, library, KERNKIT_RECORD=str(folder))

@@ -22,7 +22,7 @@ from kernkit.errors import UserError
 INTEROP = called.ROOT / "tests/interop"
 EXPORT = re.compile(r"^(?:KERNKIT_EXPORT|TVM_FFI_DLL_EXPORT_TYPED_FUNC|EXPORT)\(\s*(\w+)", re.MULTILINE)
 MOST_RECORDINGS, MOST_CALLS = 100, 25  # largest numbers of recordings of an op that are read, and of calls that are replayed
-# An argument of these kinds has no recorded value, which `kernkit replay` reports.
+# Errors of `kernkit replay` for calls with an argument whose value cannot be recorded.
 UNRECORDED = re.compile(r"the argument \w+ is (a function|an int beyond 64 bits|a dict|a list of \d+|a raw pointer|an? (Python )?object.*), which a "
                         r"recording cannot contain; the call cannot be repeated")  # fmt: skip
 MEMORY = "its integer argument is an address of the recorded process"

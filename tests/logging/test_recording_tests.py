@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""KERNKIT_TEST_RECORDING, in a program that repeats recordings of Python: build/release/bin/recording_test."""
+"""Tests KERNKIT_TEST_RECORDING in build/release/bin/recording_test, a program that repeats calls recorded from
+Python."""
 
 import os
 import re

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""KERNKIT_RECORD: a folder for each recorded call. A failure of the recorder changes no call."""
+"""Tests KERNKIT_RECORD, which writes a folder for each recorded call. A call succeeds even if it cannot be recorded."""
 
 import json
 import os
@@ -183,8 +183,8 @@ ops.add_to(y, x); print(y[1, 2])
 
 @pytest.mark.all
 def test_a_full_disk_changes_no_call(tmp_path):
-    """Calls succeed when recordings fill the disk. The disk is a file system of 64 KiB, which an unprivileged user can
-    mount in a namespace."""
+    """Calls succeed when the disk is too full for recordings, the trace and the log. The disk is a file system of 64
+    KiB, which an unprivileged user can mount in a namespace."""
     mounted = ["unshare", "-rm", "sh", "-c", 'mount -t tmpfs -o size=64k none "$0" && shift 0 && exec "$@"', str(tmp_path)]
     if not shutil.which("unshare") or subprocess.run([*mounted, "true"], capture_output=True).returncode != 0:
         pytest.skip("no file system can be mounted here")
@@ -198,8 +198,8 @@ def test_a_full_disk_changes_no_call(tmp_path):
 
 
 def test_a_number_in_use_is_skipped(folder):
-    """A number whose folder exists is skipped: a second library of a process also counts from 1, and a process may have
-    the ID of an earlier process."""
+    """The recorder skips a number whose folder exists: a second library of a process also counts from 1, and a process
+    may have the ID of an earlier process."""
     code = """
 taken = f"{os.environ['KERNKIT_RECORD']}/add_to-{os.getpid()}-1"
 os.makedirs(taken + "/earlier")

@@ -85,7 +85,8 @@ def test_a_call_with_another_result_or_with_an_error_is_not_measured(tmp_path, c
 
 @pytest.mark.parametrize("signal", [signal.SIGABRT, -1])
 def test_a_call_that_ends_its_process_is_not_measured(tmp_path, capfd, signal):
-    """A negative signal ends the process with exit code 0."""
+    """The benchmark fails and writes no file if the call ends its process: by a signal or, with -1, with exit code
+    0."""
     path, run = recorded(tmp_path / "calls", "ops.crash(y, x, 0)"), tmp_path / "run.json"
     text = (path / "call.json").read_text()
     (path / "call.json").write_text(text.replace('"value":0', f'"value":{int(signal)}'))

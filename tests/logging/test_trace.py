@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""KERNKIT_TRACE: the last calls of a process, readable however the process ended, and `kernkit calls`, which prints them."""
+"""Tests KERNKIT_TRACE, which keeps the last calls of a process readable however the process ends, and `kernkit calls`,
+which prints these calls."""
 
 import random
 import re

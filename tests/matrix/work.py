@@ -142,7 +142,7 @@ def requirements(names: List[str]) -> List[str]:
 
 
 def with_python(run: Run) -> None:
-    """Installs kernkit's wheel in an environment of another Python, then runs `kernkit new` and calls the base's
+    """Installs kernkit's wheel in an environment of the cell's Python, then runs `kernkit new` and calls the base's
     library."""
     interpreter = python_of(run.cell.settings)
     run.version = first_line(interpreter, "--version").split()[-1]

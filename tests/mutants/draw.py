@@ -136,7 +136,7 @@ def candidates(root: pathlib.Path, files: List[str], folders: List[str]) -> List
                 result.append(Mutant(name, line, old, new, start, constant))
 
             for operator, replacement in EXCHANGED_IN_PYTHON if is_python else EXCHANGED:
-                pattern = re.escape(operator.rstrip()) + r"\s(?!not )"  # the operator may be the end of a line
+                pattern = re.escape(operator.rstrip()) + r"\s(?!not )"  # a line break may follow the operator
                 for match in re.finditer(pattern, old):
                     at = match.start()
                     if outside_quotes(old, at):
@@ -150,7 +150,7 @@ def candidates(root: pathlib.Path, files: List[str], folders: List[str]) -> List
 
 
 def draw(mutants: List[Mutant], folders: List[str], count: int, seed: int) -> List[Mutant]:
-    """Draws the same number of mutants from each folder, and at most one mutant of an expression."""
+    """Draws the same number of mutants from each folder, and at most one mutant of each expression."""
     chosen: List[Mutant] = []
     for number, folder in enumerate(folders):
         candidates = [mutant for mutant in mutants if mutant.file.startswith(folder)]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Plants small faults into a copy of the sources, and lists the faults that no test notices.
+"""Plants small faults into a copy of the sources, and lists the faults that no test detects.
 
     tests/mutants/run.py                      tests 100 mutants of the folders below, drawn by a seed
     tests/mutants/run.py --resume             continues an interrupted run

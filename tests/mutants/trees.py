@@ -22,7 +22,7 @@ running: Set[subprocess.Popen] = set()
 
 
 def stop(*_: object) -> None:
-    """Ends the process and all child processes of its commands."""
+    """Kills the processes of all running commands, and exits with code 1. A handler for SIGINT and SIGTERM."""
     for process in list(running):
         os.killpg(process.pid, signal.SIGKILL)
     os._exit(1)

@@ -216,8 +216,8 @@ __global__ void wrapping_kernel(int* r) {
   r[11] = of_warp;
 }
 
-// Blocks wait in a loop until all blocks have started. In each iteration a barrier and an atomic
-// that changes memory count as progress of a block.
+// Blocks wait in a loop until all blocks have started. In each iteration, the simulator counts a
+// barrier and an atomic that changes memory as progress of a block.
 __global__ void waiting_kernel(int* r) {
   __shared__ int started;
   if (threadIdx.x == 0) atomicAdd(&r[0], 1);

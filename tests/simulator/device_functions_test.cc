@@ -120,7 +120,7 @@ TEST_P(DeviceFunctions, Numbers) {
   run_number_functions(r.view("results"));
   ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
 #if defined(KERNELS_FROM_NVCC)
-  float counted = 0;  // each CudaRuntime has new variables of the module
+  float counted = 0;  // each CudaRuntime initialises the variables of the module
 #else
   static float counted = 0;
 #endif

@@ -6,7 +6,8 @@
 
 #include "kernkit/simulator/runtime.h"
 
-// The runtime's options, except that expected races do not fail the program.
+// The simulator's options of ThreadSanitizer, and exitcode=0, so that expected races do not fail
+// the program.
 extern "C" const char* __tsan_default_options() {
   return "suppress_equal_addresses=0:suppress_equal_stacks=0:history_size=4:exitcode=0";
 }
@@ -39,7 +40,7 @@ __global__ void sum(int* total) {
     *total += 1;
   }
 }
-// The last block to finish reads the results of the other blocks.
+// The last block to finish reads the results of the other blocks, which is a race without fences.
 template <bool kFence>
 __global__ void last_block(int* total, int* parts, int* count) {
   parts[blockIdx.x] = static_cast<int>(blockIdx.x);
@@ -152,7 +153,7 @@ TEST_F(Races, KernelsOfAStreamAndTheHost) {
   EXPECT_EQ(races(), 0u);
 }
 
-// A host function is ordered with the other work of its stream.
+// A host function races with kernels only if it is enqueued on another stream.
 TEST_F(Races, FunctionsOfTheHost) {
   for (const bool ordered : {true, false}) {
     void* x = nullptr;

@@ -5,7 +5,7 @@
 
 namespace {
 
-enum Status : int { kNothing, kAggregate, kPrefix };  // state that a block publishes
+enum Status : int { kNothing, kAggregate, kPrefix };  // which sums a block has published
 
 __device__ int warp_scan(int value) {
   const auto lane = static_cast<int>(threadIdx.x % 32);
@@ -22,8 +22,8 @@ __global__ void __launch_bounds__(kScanThreads)
     scan_kernel(int* y, const int* x, int64_t n, int* state) {
   __shared__ int block, before;
   __shared__ int of_warps[kScanThreads / 32];
-  // Numbers follow the order in which blocks start, so that each block waits only for started
-  // blocks.
+  // Blocks are numbered in the order in which they start, so that each block waits only for blocks
+  // that have started.
   if (threadIdx.x == 0) block = atomicAdd(state, 1);
   __syncthreads();
   const int64_t i = int64_t{block} * kScanThreads + threadIdx.x;

@@ -18,7 +18,8 @@ namespace {
 #define KERNKIT_SEEDS 1000
 #endif
 
-// Runs the test under seeds 1 to KERNKIT_SEEDS, each time in a new runtime.
+// Runs the test with the seeds 1 to KERNKIT_SEEDS, each time in a new runtime. Fails if test()
+// returns false, or if the runtime finds a fault or a race.
 template <class Test>
 void each_seed(const Test& test) {
   for (unsigned seed = 1; seed <= KERNKIT_SEEDS; ++seed) {

@@ -9,7 +9,8 @@ namespace {
 constexpr int kTile = 32;
 constexpr int kRows = 8;  // rows of threads; each thread moves kTile / kRows elements
 
-// A tile's rows have one extra element, so that a column spreads over the banks of shared memory.
+// A tile's rows have one extra element, so that the elements of a column are in different banks of
+// shared memory.
 template <class T>
 __global__ void transpose_kernel(T* y, const T* x, int64_t m, int64_t n) {
   T* tile = kernkit::cuda::dynamic_shared<T>();

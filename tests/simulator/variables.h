@@ -15,7 +15,7 @@ Symbols symbols();
 /// Returns the host's variable `everywhere`.
 int& host_view();
 /// Launches a kernel: results[0] = weights[0] + 10 * weights[3]; [1] = calls, which is then
-/// incremented; [2] = sums[1], and 2 * sums[1] is added to sums[2]; [3] = everywhere, which then
+/// incremented; [2] = sums[1], and sums[2] is set to 2 * sums[1]; [3] = everywhere, which then
 /// grows by 100.
 cudaError_t launch_use_variables(double* results, cudaStream_t stream);
 /// Launches a kernel that is compiled for at most 96 threads.

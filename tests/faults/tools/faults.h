@@ -35,7 +35,7 @@ T* zeros(size_t count) {
   return memory;
 }
 
-/// Two streams that do not wait for other streams, and an event.
+/// Two streams that do not synchronise with the default stream, and an event.
 struct Streams {
   Streams() {
     cudaStreamCreateWithFlags(&one, cudaStreamNonBlocking);

@@ -89,7 +89,7 @@ __global__ void mark(int* y) {
   const unsigned thread = blockIdx.x * blockDim.x + threadIdx.x;
   if (thread % kThreadsOfNode == 0) y[thread / kThreadsOfNode] = 1;
 }
-// The number of threads overflows 16 bits here, as the number for a large graph overflows 32 bits.
+// The planted fault truncates the number of threads to 16 bits.
 FAULT(too_few_blocks, "the size of a grid overflows: no tool checks which elements are written",
       "none") {
   const unsigned threads = (kNodes + 1) * kThreadsOfNode;

@@ -157,7 +157,7 @@ __global__ void two_stages(float* y, float* parts, const float* x, int* arrived,
   float sum = 0;
   for (int i = 0; i < gridDim.x; ++i) sum += parts[i];  // no_acquire 1
   *y = sum;
-  *arrived = 0;  // no race: all blocks have incremented it
+  *arrived = 0;  // no race: each block has incremented arrived
 }
 FAULT(no_acquire, "PyTorch 128455: the last block reads without a fence after its atomic",
       "racecheck, warn") {

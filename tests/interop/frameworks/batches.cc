@@ -56,7 +56,7 @@ Tensor scaled(TensorView x, double factor) {
   multiply(y, x, factor);
   return y;
 }
-// Returns an owned argument.
+// Returns its argument, an owning tensor.
 Tensor same(Tensor x) { return x; }
 Tensor written(Tensor x) {
   multiply(x, x, 2);

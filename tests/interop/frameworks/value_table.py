@@ -7,9 +7,9 @@ All ops compute the same: with the inputs in the order of the schema line, count
              + sum of k * number(input_k) over all other inputs, and for each None or empty list
     output j, counted from 1: j * total(i), converted to the dtype of the output
 
-Numbers are small integers and halves, so that every sum is exact and callers are compared for equality.
-The SDK's parser reads the schema lines; sizes are evaluated here, apart from the code under test. A row with another
-computation specifies the code as `body` and the results as `expected`. """
+Numbers are small multiples of 0.5, so every sum is exact, and the results of all callers must be equal. The SDK's
+parser reads the schema lines; this file evaluates the sizes without the code under test. A row with another computation
+specifies the code as `body` and the results as `expected`."""
 
 import dataclasses
 import functools
@@ -180,7 +180,7 @@ def _like(op: Op) -> Optional[Value]:
 
 
 def dtype_of(op: Op, value: Value, arguments: Dict[str, object]) -> str:
-    """Returns the dtype of a tensor, which the schema line or the caller determines."""
+    """Returns the dtype of a tensor in a call, according to the schema line and the other arguments of the call."""
     named = {v.name: v for v in op.parameters}
     if value.dtype == ("?",):
         return "float64"
