@@ -21,8 +21,9 @@ struct FusedAddRmsNorm {
   int64_t x_stride, residual_stride, d;
   C eps;
 
-  /// Takes the addresses and sizes of tensors that fused_add_rms_norm() has checked; their memory
-  /// must outlive the calls. Throws TypeError if T is not x's dtype, ValueError for a null address.
+  /// Stores the addresses and sizes of the tensors. Requires that fused_add_rms_norm() has checked
+  /// the tensors, and that their memory outlives the calls of operator(). Throws TypeError if T is
+  /// not x's dtype, ValueError for a null address.
   FusedAddRmsNorm(TensorView y, TensorView sum, TensorView x, TensorView residual,
                   const Optional<TensorView>& weight, double eps)
       : y(y.data<T>()),
@@ -36,7 +37,8 @@ struct FusedAddRmsNorm {
         eps(static_cast<C>(eps)) {}
 
   /// Computes row r, counted from 0, of sum and y by the operations of `row`, a Row of d elements
-  /// that cpu::rows() or cuda::rows() passes. In a kernel, all threads of the row make the call.
+  /// that cpu::rows() or cuda::rows() passes. In a kernel, all threads of the row must make the
+  /// call.
   template <class Row>
   KERNKIT_DEVICE void operator()(const Row& row, int64_t r) const {
     const auto total = row.map([](C v, C old) { return v + old; }, sum + r * d, x + r * x_stride,

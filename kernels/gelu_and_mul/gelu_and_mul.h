@@ -17,14 +17,15 @@ struct GeluAndMul {
   const T* x;
   int64_t stride, d;
 
-  /// Takes the addresses and sizes of tensors that gelu_and_mul() has checked; their memory must
-  /// outlive the calls. Throws TypeError if T is not x's dtype, ValueError for a null address.
+  /// Stores the addresses and sizes of the tensors. Requires that gelu_and_mul() has checked the
+  /// tensors, and that their memory outlives the calls of operator(). Throws TypeError if T is not
+  /// x's dtype, ValueError for a null address.
   GeluAndMul(TensorView y, TensorView x)
       : y(y.data<T>()), x(x.data<const T>()), stride(x.stride(0)), d(y.size(1)) {}
 
   /// Computes row r, counted from 0, of y by the operations of `row`, a Row of d elements that
-  /// cpu::rows() or cuda::rows() passes. In a kernel, all threads of the row make the call. d is
-  /// the number of columns of y.
+  /// cpu::rows() or cuda::rows() passes. In a kernel, all threads of the row must make the call. d
+  /// is the number of columns of y.
   template <class Row>
   KERNKIT_DEVICE void operator()(const Row& row, int64_t r) const {
     const T* const gate = x + r * stride;

@@ -21,8 +21,9 @@ struct LayerNorm {
   int64_t stride, d;
   C eps;
 
-  /// Takes the addresses and sizes of tensors that layer_norm() has checked; their memory must
-  /// outlive the calls. Throws TypeError if T is not x's dtype, ValueError for a null address.
+  /// Stores the addresses and sizes of the tensors. Requires that layer_norm() has checked the
+  /// tensors, and that their memory outlives the calls of operator(). Throws TypeError if T is not
+  /// x's dtype, ValueError for a null address.
   LayerNorm(TensorView y, TensorView x, const Optional<TensorView>& weight,
             const Optional<TensorView>& bias, double eps)
       : y(y.data<T>()),
@@ -34,7 +35,7 @@ struct LayerNorm {
         eps(static_cast<C>(eps)) {}
 
   /// Computes row r, counted from 0, of y by the operations of `row`, a Row of d elements that
-  /// cpu::rows() or cuda::rows() passes. In a kernel, all threads of the row make the call.
+  /// cpu::rows() or cuda::rows() passes. In a kernel, all threads of the row must make the call.
   template <class Row>
   KERNKIT_DEVICE void operator()(const Row& row, int64_t r) const {
     const auto in = row.load(x + r * stride);

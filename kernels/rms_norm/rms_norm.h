@@ -20,8 +20,9 @@ struct RmsNorm {
   int64_t stride, d;
   C eps;
 
-  /// Takes the addresses and sizes of tensors that rms_norm() has checked; their memory must
-  /// outlive the calls. Throws TypeError if T is not x's dtype, ValueError for a null address.
+  /// Stores the addresses and sizes of the tensors. Requires that rms_norm() has checked the
+  /// tensors, and that their memory outlives the calls of operator(). Throws TypeError if T is not
+  /// x's dtype, ValueError for a null address.
   RmsNorm(TensorView y, TensorView x, const Optional<TensorView>& weight, double eps)
       : y(y.data<T>()),
         x(x.data<const T>()),
@@ -31,7 +32,7 @@ struct RmsNorm {
         eps(static_cast<C>(eps)) {}
 
   /// Computes row r, counted from 0, of y by the operations of `row`, a Row of d elements that
-  /// cpu::rows() or cuda::rows() passes. In a kernel, all threads of the row make the call.
+  /// cpu::rows() or cuda::rows() passes. In a kernel, all threads of the row must make the call.
   template <class Row>
   KERNKIT_DEVICE void operator()(const Row& row, int64_t r) const {
     const auto in = row.load(x + r * stride);

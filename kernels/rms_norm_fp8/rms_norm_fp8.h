@@ -26,8 +26,9 @@ struct RmsNormFp8 {
   int64_t stride, d;
   float eps;
 
-  /// Takes the addresses and sizes of tensors that rms_norm_fp8() has checked; their memory must
-  /// outlive the calls. Throws TypeError if T is not x's dtype, ValueError for a null address.
+  /// Stores the addresses and sizes of the tensors. Requires that rms_norm_fp8() has checked the
+  /// tensors, and that their memory outlives the calls of operator(). Throws TypeError if T is not
+  /// x's dtype, ValueError for a null address.
   RmsNormFp8(TensorView y, TensorView scale, TensorView x, TensorView weight, double eps)
       : y(y.data<float8_e4m3fn>()),
         scale(scale.data<float>()),
@@ -38,8 +39,8 @@ struct RmsNormFp8 {
         eps(static_cast<float>(eps)) {}
 
   /// Computes row r, counted from 0, of y and scale by the operations of `row`, a Row of d elements
-  /// that cpu::rows() or cuda::rows() passes. In a kernel, all threads of the row make the call.
-  /// Needs memory of d floats for each thread on the CPU.
+  /// that cpu::rows() or cuda::rows() passes. In a kernel, all threads of the row must make the
+  /// call. Needs memory of d floats for each thread on the CPU.
   template <class Row>
   KERNKIT_DEVICE void operator()(const Row& row, int64_t r) const {
     const auto in = row.load(x + r * stride);

@@ -19,15 +19,16 @@ struct Softmax {
   const T* x;
   int64_t stride, d;
 
-  /// Takes the addresses and sizes of tensors that softmax() has checked; their memory must outlive
-  /// the calls. Throws TypeError if T is not x's dtype, ValueError for a null address.
+  /// Stores the addresses and sizes of the tensors. Requires that softmax() has checked the
+  /// tensors, and that their memory outlives the calls of operator(). Throws TypeError if T is not
+  /// x's dtype, ValueError for a null address.
   Softmax(TensorView y, TensorView x)
       : y(y.data<T>()), x(x.data<const T>()), stride(x.stride(0)), d(x.size(1)) {}
 
   // [body]
   /// Computes row r, counted from 0, of y by the operations of `row`, a Row of d elements that
-  /// cpu::rows() or cuda::rows() passes. In a kernel, all threads of the row make the call. Needs
-  /// memory of d elements of C for each thread on the CPU.
+  /// cpu::rows() or cuda::rows() passes. In a kernel, all threads of the row must make the call.
+  /// Needs memory of d elements of C for each thread on the CPU.
   template <class Row>
   KERNKIT_DEVICE void operator()(const Row& row, int64_t r) const {
     const auto in = row.load(x + r * stride);
