@@ -203,7 +203,8 @@ KERNKIT_MATH double rsqrt(double x) {
 #endif
 }
 
-// There are no versions for double: a conversion to float would lose precision.
+// Deleted, because these functions exist for float only, and a conversion of a double to float
+// would lose precision.
 double tanh(double x) = delete;
 double erf(double x) = delete;
 double gelu(double x) = delete;

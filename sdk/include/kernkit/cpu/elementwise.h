@@ -12,14 +12,14 @@ namespace detail {
 
 /// The loops of an op, with the op's type erased.
 struct Loops {
-  const Loop* by_set;   // the loop of each InstructionSet [KERNKIT_INSTRUCTION_SETS]
+  const Loop* by_set;   // KERNKIT_INSTRUCTION_SETS loops, in the order of InstructionSet
   const size_t* sizes;  // element sizes of the output and of each input [bytes]
   size_t inputs;
   bool waits;  // whether memory limits the op's speed (kWaitsForMemory)
 };
 
-/// True if the op declares, by kWaitsForMemory, that it takes less time than loading its elements
-/// from the second-level cache.
+/// True if the op declares, by kWaitsForMemory, that the op's computation takes less time than
+/// loading the elements from the second-level cache.
 template <class Op>
 constexpr auto waits_of(int) -> decltype(Op::kWaitsForMemory) {
   return Op::kWaitsForMemory;
@@ -83,8 +83,8 @@ __attribute__((noinline)) KERNKIT_LOCAL void start_loop(int64_t n, const Op& op,
   const void* const inputs[] = {in..., nullptr};
   const Machine* const here = __atomic_load_n(&cached_machine, __ATOMIC_ACQUIRE);
   const size_t bytes = (sizeof(Out) + ... + sizeof(In)) * static_cast<size_t>(n);
-  // Makes the same choice as run_loop(), but without stores to memory, which would wait for the
-  // stores of the previous loop.
+  // Makes the choice of run_loop() for arrays that need no hints and no threads, without storing
+  // the arguments in memory: these stores would wait for the stores of the previous loop.
   if (here != nullptr && bytes < here->prefetching_bytes && bytes < here->streaming_bytes &&
       bytes < here->threading_bytes && in_whole_lines(n, out, bytes)) {
     return kLoops[static_cast<int>(here->instruction_set)](&op, n, 0, out, inputs);
@@ -95,8 +95,8 @@ __attribute__((noinline)) KERNKIT_LOCAL void start_loop(int64_t n, const Op& op,
 }  // namespace detail
 
 /// Computes out[i] = apply_op(op, in[i]...) for i in [0, n); n <= 0 computes nothing. `out` may be
-/// one of the inputs (exactly in place); otherwise they must not overlap. Elements of type T are
-/// aligned to alignof(T) at least. Several threads compute the output if the arrays have
+/// one of the inputs (exactly in place); otherwise they must not overlap. Requires that elements of
+/// type T are aligned to alignof(T). Several threads compute the output if the arrays have
 /// machine().threading_bytes or more in total.
 ///
 ///     cpu::elementwise(x.numel(), Scale<T>{factor}, y.data<T>(), x.data<const T>());

@@ -33,7 +33,7 @@ KERNKIT_MATH float clamp(float x, float bound) {
   const int32_t x_bits = magnitude_bits(x), bound_bits = bits_of(bound);
   return bit_cast<float>((x_bits < bound_bits ? x_bits : bound_bits) | (bits_of(x) & INT32_MIN));
 }
-/// `value`, which is positive or NaN, with the sign of x.
+/// Returns `value` with the sign of x. `value` must be positive or NaN.
 KERNKIT_MATH float with_sign_of(float x, float value) {
   return bit_cast<float>(bits_of(value) | (bits_of(x) & INT32_MIN));
 }
@@ -84,7 +84,8 @@ KERNKIT_MATH float times(float factor, const Exp& e) {
 /// Limit of |x|. For x above the limit, e^-x and x e^-x round to zero, and e^x rounds to infinity.
 inline constexpr float kExpLimit = 110.0f;
 
-/// e^x for an x that is a number. For NaN, returns e^kExpLimit or e^-kExpLimit.
+/// e^x for an x that is not NaN. For NaN, returns e^kExpLimit or e^-kExpLimit, according to the
+/// sign of the NaN.
 KERNKIT_MATH float exp_of_number(float x) { return times(1.0f, exp_parts(clamp(x, kExpLimit))); }
 /// e^x for a result that is added to 1. |x| is limited to 87, which gives the same final result as
 /// a larger |x|.

@@ -62,8 +62,8 @@ KERNKIT_INLINE void stream_line(void* to, const void* from) {
 
 /// One block of results, which is copied to the output by non-temporal stores as soon as it is
 /// computed. (Buffers of several blocks leave long gaps between the stores and reached 0.5 to 0.7
-/// of the best copy's speed on an EPYC of family 25, model 17.) The same loop computes the results
-/// for all hints, so the bits are equal.
+/// of the speed of the fastest copy on an EPYC of family 25, model 17.) The same loop computes the
+/// results for all hints, so the bits are equal.
 template <class Out>
 struct alignas(64) StagingBuffer {
   unsigned char bytes[kBlock * sizeof(Out)];
@@ -111,8 +111,9 @@ KERNKIT_INLINE void move_block(unsigned hints, const StagingBuffer<Out>& buffer,
   if ((hints & kPrefetchOutput) != 0) prefetch_output(out + kBlock, 512);
 }
 
-/// Ends the block that begins at element `i`, in a loop that has computed `done` of `n` elements.
-/// Returns the first element of the next block.
+/// Completes the block that begins at element `i`, in a loop that has computed `done` of `n`
+/// elements: calls move_block() if `hints` is not 0. Returns the index of the first element of the
+/// next block.
 template <bool kAvx, class Out, class... In>
 KERNKIT_INLINE int64_t end_block(unsigned hints, const StagingBuffer<Out>& buffer, int64_t i,
                                  int64_t done, int64_t n, Out* out, const In*... in) {

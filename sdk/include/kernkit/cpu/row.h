@@ -39,8 +39,9 @@ struct RowValueWasOverwritten {};
 template <InstructionSet kSet>
 class Row {
  public:
-  /// Makes a row of d elements, with the memory and the records of its loop, which must outlive the
-  /// row. Only cpu::rows() calls the constructor. Throws nothing.
+  /// Makes a row of d elements. `scratch` provides the memory of keep(), `streams` and `log` record
+  /// the row's reads and writes; the three objects must outlive the row. Only cpu::rows() calls the
+  /// constructor. Throws nothing.
   KERNKIT_INLINE Row(int64_t d, detail::RowScratch* scratch, detail::RowStreams* streams,
                      detail::RowLog* log)
       : d_(d), scratch_(scratch), streams_(streams), log_(log) {}
@@ -83,8 +84,8 @@ class Row {
     return reduce<detail::Max, void>(op, nullptr, at(in)...);
   }
 
-  /// Stores `value` in *at, converted to T as apply_op() converts a result. `at` is aligned to T.
-  /// Throws nothing.
+  /// Stores `value` in *at, converted to T as apply_op() converts a result. `at` must be aligned to
+  /// T. Throws nothing.
   template <class T, class R>
   KERNKIT_INLINE void put(T* at, R value) const {
     *at = T(static_cast<compute_t<T>>(value));

@@ -8,8 +8,8 @@ namespace kernkit::cpu {
 
 namespace detail {
 
-/// The loops of one body over rows [begin, end), without the body's type; null for an instruction
-/// set that is not compiled.
+/// The loops of one body over rows [begin, end), with the body's type erased; null for an
+/// instruction set that is not compiled.
 struct RowLoops {
   using Loop = void (*)(const void* body, int64_t d, int64_t begin, int64_t end, int* streams);
   Loop baseline, avx2, avx512;
@@ -73,7 +73,8 @@ KERNKIT_LOCAL void run_rows(const RowLoops& loops, const void* body, int64_t n, 
 /// The bits of a row do not depend on the instruction set, the threads or other rows.
 ///
 /// Returns when all calls have ended. Several threads may call the body at the same time, as const,
-/// so two rows may not write the same memory. d is not negative; with d = 0 the rows are empty.
+/// so two rows may not write the same memory. d must not be negative; with d = 0 the rows are
+/// empty.
 ///
 /// Throws MemoryError if the system has no memory for the results of row.keep(), RuntimeError if
 /// the body uses a result of load() or map() after overwriting its memory, and an exception of the

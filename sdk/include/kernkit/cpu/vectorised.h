@@ -77,10 +77,11 @@
 #else
 #define KERNKIT_UNFUSED
 #endif
-/// Compiles a function for AVX2 and F16C, without FMA; call it only if machine() has the set.
+/// Compiles a function for AVX2 and F16C, without FMA. A call requires machine().instruction_set to
+/// be kAvx2 or a later instruction set.
 #define KERNKIT_AVX2 __attribute__((target("avx2,f16c")))
-/// Compiles a function for AVX-512 F, BW, DQ and VL, with AVX2 and F16C; call it only if machine()
-/// has the set.
+/// Compiles a function for AVX-512 F, BW, DQ and VL, with AVX2 and F16C. A call requires
+/// machine().instruction_set to be kAvx512 or a later instruction set.
 #define KERNKIT_AVX512 __attribute__((target("avx2,f16c,avx512f,avx512bw,avx512dq,avx512vl")))
 
 namespace kernkit::cpu::detail {

@@ -50,10 +50,10 @@ __device__ __forceinline__ T reduce_block(T value, const Join& join) {
 }  // namespace detail
 
 /// Returns the sum of the values of all threads to each thread, in an order that depends only on
-/// the size of the block, so each run gives the same bits. The block has one dimension and consists
-/// of whole warps, at most 32. All threads of the block must make the call, which waits for them at
-/// barriers and uses static shared memory for 32 values. T is float, double or an integer of 4 or 8
-/// bytes. Throws nothing.
+/// the size of the block, so each run gives the same bits. Requires that the block has one
+/// dimension and consists of whole warps, at most 32. All threads of the block must make the call,
+/// which waits for them at barriers and uses static shared memory for 32 values. T is float, double
+/// or an integer of 4 or 8 bytes. Throws nothing.
 template <class T>
 __device__ __forceinline__ T block_sum(T value) {
   return detail::reduce_block(value, detail::Plus{});

@@ -9,7 +9,7 @@
 namespace kernkit::cuda {
 
 /// Throws RuntimeError for a failed call, such as "cudaSetDevice(1) failed: cudaErrorNoDevice: no
-/// CUDA-capable device is detected". `call` is the call's text and `location` the line that made
+/// CUDA-capable device is detected". `call` is the call's text, and `location` the source line of
 /// the call. The message adds, where applicable, that the error comes from earlier work, that the
 /// context is lost, or which driver or architecture was found and which is required. If an
 /// environment variable requests the log, the trace or recordings, the last three calls of the
@@ -29,7 +29,7 @@ bool sync_each_launch();
 }  // namespace detail
 
 /// Throws the RuntimeError of throw_cuda_error() unless `error` is cudaSuccess. KERNKIT_CUDA_CHECK
-/// passes the text and the line of the call. Returns for cudaSuccess.
+/// passes the text and the source line of the call. Returns for cudaSuccess.
 inline void check(cudaError_t error, const char* call, SourceLocation location) {
   if (__builtin_expect(error != cudaSuccess, 0)) throw_cuda_error(error, call, location);
 }

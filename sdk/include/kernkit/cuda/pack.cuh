@@ -6,8 +6,8 @@
 
 namespace kernkit::cuda {
 
-/// kWidth adjacent elements, which a thread loads or stores at once; kWidth is a power of two. A
-/// pack of up to 16 bytes is moved by one instruction, a larger pack by several 16-byte
+/// kWidth adjacent elements, which a thread loads or stores at once; kWidth must be a power of two.
+/// A pack of up to 16 bytes is moved by one instruction, a larger pack by several 16-byte
 /// instructions. The address must be a multiple of alignof(Pack).
 template <class T, int kWidth>
 struct alignas(sizeof(T) * kWidth < 16 ? sizeof(T) * kWidth : 16) Pack {

@@ -55,8 +55,8 @@ class Row {
   /// checked. cuda::rows() makes the rows for its body.
   __device__ __forceinline__ explicit Row(int64_t d) : d_(static_cast<Index>(d)) {}
 
-  /// Returns the row in[0 ... d), read into registers, or a RowInMemory if kPacks is 0. `in` is
-  /// aligned to at least one element. An empty row reads nothing.
+  /// Returns the row in[0 ... d), read into registers, or a RowInMemory if kPacks is 0. `in` must
+  /// be aligned to at least one element. An empty row reads nothing.
   template <class T>
   __device__ __forceinline__ auto load(const T* in) const {
     if constexpr (kPacks == 0) {
@@ -142,8 +142,7 @@ class Row {
   }
 
   /// Stores the value of the row's first thread in *at, converted to T as apply_op() converts a
-  /// result. `at` is aligned to T.
-  /// Other threads may read *at after a barrier.
+  /// result. `at` must be aligned to T. Other threads may read *at after a barrier.
   template <class T, class R>
   __device__ __forceinline__ void put(T* at, R value) const {
     if (static_cast<int>(threadIdx.x) % kThreads == 0) *at = T(static_cast<compute_t<T>>(value));

@@ -7,7 +7,7 @@
 namespace kernkit::cuda::detail {
 
 // Returns whether one instruction can move the pack that begins at the row's element `first`: the
-// pack is in the row and aligned.
+// whole pack is inside the row, and the pack's address is aligned.
 template <int kWidth, class T, class Index>
 __device__ __forceinline__ bool is_whole(const T* row, Index first, Index d) {
   return first + kWidth <= d &&

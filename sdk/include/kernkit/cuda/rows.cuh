@@ -64,7 +64,7 @@ void rows(const Launch& launch, int64_t n, int64_t d, const Body& body) {
   if (packs <= 32 * 2) return detail::launch_rows<32, kWidth, 2>(launch, n, d, body);
   if (packs <= 32 * 4) return detail::launch_rows<32, kWidth, 4>(launch, n, d, body);
   if (packs <= 256 * 4) return detail::launch_rows<256, kWidth, 4>(launch, n, d, body);
-  if constexpr (sizeof(T) >= 8) {  // a block of 1024 has only 64 registers per thread
+  if constexpr (sizeof(T) >= 8) {  // a block of 1024 threads has only 64 registers per thread
     if (packs <= 512 * 8) return detail::launch_rows<512, kWidth, 8>(launch, n, d, body);
   } else {
     if (packs <= 1024 * 4) return detail::launch_rows<1024, kWidth, 4>(launch, n, d, body);

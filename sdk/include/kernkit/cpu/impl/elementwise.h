@@ -7,7 +7,7 @@
 
 namespace kernkit::cpu::detail {
 
-// A loop with its arrays, or with one piece of each array.
+// The arguments of a loop: the arrays, or one piece of each array.
 struct Work {
   Loop loop;
   const Loops* loops;
@@ -101,7 +101,8 @@ KERNKIT_COLD void run_loop(const Loops& loops, int64_t n, const void* op, void* 
     in_place |= in[k] == out;
   }
   const size_t bytes = per_element * static_cast<size_t>(n);  // no overflow: the arrays fit in RAM
-  // In place, the output's lines are in the cache already: non-temporal stores save nothing.
+  // In place, the loop has already loaded the output's cache lines as an input, so non-temporal
+  // stores save nothing.
   const bool streaming = bytes >= here.streaming_bytes && !in_place && kMaxSize % out_size == 0 &&
                          reinterpret_cast<uintptr_t>(out) % out_size == 0;
   const unsigned prefetching = bytes >= here.prefetching_bytes ? here.prefetching : 0;

@@ -74,7 +74,7 @@ KERNKIT_COLD Processor this_processor() noexcept {
   return {Processor::kOther, 0, 0};
 }
 
-// Measurements on one thread, as multiples of the plain loop's speed:
+// Measured on one thread, as multiples of the speed of a loop without hints:
 //   Intel, family 6, model 85 (Cascade Lake; third-level cache 36 MiB): for arrays larger than the
 //     caches, a loop that prefetches the output has 1.1 times the speed of the best copy without
 //     prefetches. Non-temporal stores: 0.7 for arrays of 32 MiB in total, 0.8 for 1 GiB, since a
@@ -141,8 +141,8 @@ inline constexpr size_t kThreadingBytes = size_t{4} << 20;
 
 // An AMD processor shares its third-level cache with few processors. An Intel server shares the
 // cache among all processors, and among the virtual machines on them: on model 167, which reports
-// 480 MiB, the plain loop has 0.7 of the best copy's speed from 40 to 64 MiB in total, and 0.55 to
-// 0.65 for larger arrays.
+// 480 MiB, the loop without hints has 0.7 times the speed of the fastest loop for arrays of 40 to
+// 64 MiB in total, and 0.55 to 0.65 times for larger arrays.
 KERNKIT_COLD size_t streaming_bytes_of(const Processor& processor, size_t third_cache) noexcept {
   constexpr size_t kMostOfIntel = size_t{64} << 20;
   const bool limited = processor.vendor == Processor::kIntel && third_cache > kMostOfIntel;

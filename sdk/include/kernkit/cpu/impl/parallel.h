@@ -42,12 +42,12 @@ struct Job {
 // no helper threads and creates its own pool.
 struct Pool {
   pid_t process;
-  int callers = 0;  // atomic: number of threads in a loop; helpers join the first thread only
+  int callers = 0;  // atomic: number of threads that run a loop; helpers join the first only
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;       // protects the members below
   pthread_cond_t job_added = PTHREAD_COND_INITIALIZER;     // signalled for a new job
   pthread_cond_t helpers_done = PTHREAD_COND_INITIALIZER;  // signalled when the last helper leaves
   Job* job = nullptr;
-  int seats = 0, helping = 0;  // atomic: helpers that may still join; helpers at work
+  int seats = 0, helping = 0;  // atomic: number of helpers that may still join, and at work
   int helpers = 0;  // number of helpers, including failed creations, which are not retried
 };
 
@@ -94,7 +94,7 @@ KERNKIT_COLD bool keep_library() noexcept {
 
 KERNKIT_COLD void work_on(Job& job, const Pool& pool, bool is_caller) noexcept {
   for (;;) {
-    // Helpers return if another caller needs the processors.
+    // Helpers return if another thread runs a loop as well, which needs the processors.
     if (!is_caller && __atomic_load_n(&pool.callers, __ATOMIC_RELAXED) > 1) return;
     const int64_t index = __atomic_fetch_add(&job.next, 1, __ATOMIC_RELAXED);
     if (index >= job.pieces) return;
@@ -139,9 +139,9 @@ KERNKIT_COLD void* help(void* pool_of_all) noexcept {
 KERNKIT_COLD void make_helpers(Pool& pool, int num_helpers) noexcept {
   if (pool.helpers >= num_helpers) return;
   if (!keep_library()) pool.helpers = kMaxThreads;
-  // The program's own threads handle signals. Synchronous signals stay unblocked: a blocked
-  // synchronous signal would end the process without a call of the program's or a sanitizer's
-  // handler.
+  // Blocks asynchronous signals in helpers, so that the program's own threads handle these signals.
+  // Synchronous signals stay unblocked: a blocked synchronous signal would end the process without
+  // a call of the program's or a sanitizer's handler.
   sigset_t blocked, before;
   sigfillset(&blocked);
   for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS}) {

@@ -22,8 +22,8 @@ struct RowFailure {
 // bytes. A loop over an eighth of machine().threading_bytes or more therefore runs on several
 // threads; on one thread, that many bytes take 10 us in a norm and 50 us in a softmax.
 inline constexpr size_t kRowWork = 8;
-// Least total size of the rows that a thread takes at a time [bytes]; a norm or a softmax takes
-// about 2 to 12 us for them.
+// Least total size of the rows that a thread takes at a time [bytes]; a norm or a softmax of rows
+// of this size takes about 2 to 12 us.
 inline constexpr size_t kRowPieceBytes = size_t{64} << 10;
 
 KERNKIT_LOCAL inline RowLoops::Loop best_row_loop(const RowLoops& loops) {

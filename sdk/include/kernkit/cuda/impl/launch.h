@@ -90,7 +90,7 @@ KERNKIT_COLD int64_t static_shared_memory(const void* kernel, int device) {
   // call queries the size again.
   struct Slot {
     uint64_t key;  // hash of kernel and device; 0: empty
-    int64_t size;  // [bytes] + 1; 0: not stored yet
+    int64_t size;  // static shared memory [bytes] plus 1; 0: not stored yet
   };
   constexpr uint64_t kSlots = 256, kProbes = 8;
   static Slot slots[kSlots];
@@ -173,7 +173,8 @@ KERNKIT_COLD void append_argument(Message& text, const Argument& argument) {
 
 KERNKIT_COLD void synchronize(cudaStream_t stream, const LaunchConfig& config, const void* kernel,
                               const Argument* arguments, size_t count) {
-  // During a stream capture in another thread, even this query may fail.
+  // Returns without waiting if the stream is being captured, or if the query fails, which may
+  // happen during a stream capture in another thread.
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   if (!succeeded(cudaStreamIsCapturing(stream, &status)) || status != cudaStreamCaptureStatusNone) {
     return;
