@@ -42,15 +42,15 @@ class CudaTensor {
   /// must not be used afterwards. Throws nothing.
   ~CudaTensor() { (void)cuda::succeeded(cudaFree(dl_.data)); }
 
-  /// Copies all elements from `from`, host memory of as many elements, in row-major order, after
-  /// all work of the device, and waits for the copy. Throws RuntimeError if CUDA fails, also for an
-  /// error of earlier work.
+  /// Copies all elements from `from`, host memory with the same number of elements, in row-major
+  /// order, after all work of the device, and waits for the copy. Throws RuntimeError if CUDA
+  /// fails, also for an error of earlier work.
   void upload(const T* from) {
     synchronize();
     KERNKIT_CUDA_CHECK(cudaMemcpy(dl_.data, from, bytes_, cudaMemcpyHostToDevice));
   }
-  /// Copies all elements to `to`, host memory of as many elements, in row-major order, after all
-  /// work of the device, and waits for the copy. Throws the errors of upload().
+  /// Copies all elements to `to`, host memory for the same number of elements, in row-major order,
+  /// after all work of the device, and waits for the copy. Throws the errors of upload().
   void download(T* to) const {
     synchronize();
     KERNKIT_CUDA_CHECK(cudaMemcpy(to, dl_.data, bytes_, cudaMemcpyDeviceToHost));

@@ -22,26 +22,26 @@ struct FloatFormat;
 /// Layout of float16: binary16 of IEEE 754.
 template <>
 struct FloatFormat<float16> {
-  using Bits = uint16_t;                   ///< integer with as many bits
+  using Bits = uint16_t;                   ///< integer of 16 bits, as many as the type has
   static constexpr int kExponentBits = 5,  ///< bits of the exponent, biased by 2^4 - 1
       kMantissaBits = 10;                  ///< bits of the mantissa, without the hidden bit
 };
 /// Layout of bfloat16: the upper half of a float.
 template <>
 struct FloatFormat<bfloat16> {
-  using Bits = uint16_t;                   ///< integer with as many bits
+  using Bits = uint16_t;                   ///< integer of 16 bits, as many as the type has
   static constexpr int kExponentBits = 8,  ///< bits of the exponent, biased by 2^7 - 1
       kMantissaBits = 7;                   ///< bits of the mantissa, without the hidden bit
 };
 /// Layout of float: binary32 of IEEE 754.
 template <>
 struct FloatFormat<float> {
-  using Bits = uint32_t;                   ///< integer with as many bits
+  using Bits = uint32_t;                   ///< integer of 32 bits, as many as the type has
   static constexpr int kExponentBits = 8,  ///< bits of the exponent, biased by 2^7 - 1
       kMantissaBits = 23;                  ///< bits of the mantissa, without the hidden bit
 };
 
-/// Returns the value of To with the bits of `from`. Both types are trivially copyable; types of
+/// Returns the value of To with the bits of `from`. Both types must be trivially copyable; types of
 /// different sizes do not compile. Throws nothing.
 template <class To, class From>
 To copy_bits(From from) {

@@ -51,9 +51,9 @@ inline const Placement kPlacements[] = {
     {}, {1, 0, false}, {0, 3, false}, {0, 0, true}, {3, 24, true}};
 
 /// Fills a tensor with random bits and returns a copy of the elements in row-major order: floats
-/// include subnormal numbers, infinities and NaN of either sign. T is trivially copyable, has at
-/// most 8 bytes, and each of its bit patterns is a value, unlike bool. The same seed gives the same
-/// bits with every standard library (std::mt19937_64). Throws only std::bad_alloc.
+/// include subnormal numbers, infinities and NaN of either sign. T must be trivially copyable and
+/// have at most 8 bytes, and each bit pattern of T must be a value, unlike in bool. The same seed
+/// gives the same bits with every standard library (std::mt19937_64). Throws only std::bad_alloc.
 template <class T>
 std::vector<T> fill_random_bits(HostTensor<T>& tensor, unsigned seed) {
   std::mt19937_64 random(seed);
@@ -78,9 +78,10 @@ void fill_eighths(HostTensor<T>& tensor, unsigned seed) {
   }
 }
 
-/// Returns whether the tensor's elements, in row-major order, have the bits of `values`, which has
-/// at most as many elements; this is not checked, and further elements are not compared. 0 and -0
-/// differ, and NaN with the same bits are equal. Throws nothing.
+/// Returns whether the tensor's elements, in row-major order, have the bits of `values`; further
+/// elements of the tensor are not compared. Requires, without a check, that `values` has at most as
+/// many elements as the tensor. 0 and -0 differ, and NaN with the same bits are equal. Throws
+/// nothing.
 template <class T>
 bool has_bits_of(HostTensor<T>& tensor, const std::vector<T>& values) {
   return values.empty() ||

@@ -19,7 +19,7 @@ namespace kernkit::testing {
 /// Placement of a HostTensor in its memory. The default is the first element at a multiple of 64
 /// bytes, without offset.
 struct Placement {
-  int64_t first = 0;         ///< elements before the first one: 1 makes an unaligned view
+  int64_t first = 0;         ///< number of elements that are skipped: 1 makes an unaligned view
   uint64_t byte_offset = 0;  ///< part of the address in DLTensor::byte_offset [bytes]
   /// Whether DLTensor::strides is null, which DLPack defines as row-major.
   bool null_strides = false;

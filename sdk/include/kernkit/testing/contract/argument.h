@@ -18,7 +18,7 @@ struct Argument {
   Any value;                ///< value, unless the argument is a tensor or a list
   bool is_tensor = false;   ///< whether the argument is a tensor, described by the members below
   bool is_list = false;     ///< whether the argument is a list, whose elements follow as arguments
-  size_t size = 0;          ///< number of elements of a list that are passed, from the first
+  size_t size = 0;          ///< number of leading elements of a list that are passed
   bool is_written = false;  ///< whether the schema marks the argument (a!) or (out!)
   bool stays_on_cpu = false;     ///< whether the tensor is in CPU memory on every target
   DLDataType dtype{};            ///< dtype of the tensor
@@ -26,12 +26,12 @@ struct Argument {
   std::vector<int64_t> strides;  ///< strides [elements]; empty: row-major
   bool as_pointer = false;       ///< whether the tensor is passed as a DLTensor*, not as an object
   bool null_strides = false;     ///< whether DLTensor::strides is NULL
-  int64_t first = 0;             ///< distance of the first element from a multiple of 256 bytes
+  int64_t first = 0;             ///< elements between a multiple of 256 bytes and the first element
   int64_t byte_offset = 0;       ///< part of the address in DLTensor::byte_offset [bytes]
   /// Index of the argument whose memory this tensor uses; -1 for memory of its own.
   int shares = -1;
   int64_t shift = 0;           ///< distance from the first element of argument `shares` [elements]
-  std::vector<double> values;  ///< values of the elements, repeated
+  std::vector<double> values;  ///< values of the elements, repeated to the tensor's size
   std::optional<Elements> contents;  ///< contents, if given instead of `values`
   /// Device in the DLTensor, if it differs from the device of the memory.
   std::optional<DLDevice> claimed_device;

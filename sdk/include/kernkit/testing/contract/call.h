@@ -117,8 +117,9 @@ class Call {
   Outcome invoke();
   /// Third step of run(), after invoke(): waits for the work of the target's stream, and copies the
   /// memory and the results to the host. `*outcome` is the outcome that invoke() returned; a fault
-  /// of the target makes it a failure of kind "a fault of its kernel". Releases the objects of the
-  /// arguments. A CUDA device throws RuntimeError if the device cannot be made current.
+  /// of the target changes *outcome to a failure of kind "a fault of its kernel". Releases the
+  /// objects of the arguments. A CUDA device throws RuntimeError if the device cannot be made
+  /// current.
   void collect(Outcome* outcome);
   /// Uploads the bytes of the arguments, including the bytes around the tensors, again to the
   /// memory that prepare() allocated, without waiting. Throws RuntimeError if CUDA fails.

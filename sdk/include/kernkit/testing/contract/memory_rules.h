@@ -48,7 +48,7 @@ inline Variations layouts(const Contract& contract, Target& target) {
       strides = dense;
       strides[d] = -strides[d];
       all.push_back(with_layout(contract, i, "reversed", strides));
-      strides[d] = 0;  // for an output, one element would get several values
+      strides[d] = 0;  // an output would have several results at one address
       all.push_back(with_layout(contract, i, "broadcast", strides));
     }
     if (rank < 2 || x.shape[rank - 1] < 2 || x.shape[rank - 2] < 2) continue;

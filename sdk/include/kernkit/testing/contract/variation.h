@@ -77,10 +77,10 @@ inline double coarsest(const Call& call) {
 }
 
 /// Compares the results of two calls, in order. Requires that both calls have run. Returns "" if
-/// the results are equal; "y: element 3 is 7, not 14", the name of the first result that differs
-/// and the text that `differ` returned; or a text that the numbers of results differ.
-/// differ(actual, expected) returns "" or the difference of two Elements as a text. Throws only
-/// std::bad_alloc and the exceptions of `differ`.
+/// the results are equal; a text with the name of the first result that differs and the text that
+/// `differ` returned, such as "y: element 3 is 7, not 14"; or a text which states that the numbers
+/// of results differ. differ(actual, expected) returns "" or the difference of two Elements as a
+/// text. Throws only std::bad_alloc and the exceptions of `differ`.
 template <class Differ>
 std::string first_difference(const Call& actual, const Call& expected, const Differ& differ) {
   if (actual.results().size() != expected.results().size())

@@ -263,7 +263,8 @@ class CrashGuard {
       const bool is_of_shards =
           text.rfind("GTEST_TOTAL_SHARDS=", 0) == 0 || text.rfind("GTEST_SHARD_INDEX=", 0) == 0;
       const bool is_left_out = text.rfind(std::string(kCrashes) + "=", 0) == 0 ||
-                               // The filter of remaining tests lists the tests of this shard only.
+                               // The filter of the remaining tests already excludes the tests of
+                               // other shards.
                                (is_of_shards && !has_report);
       if (!is_left_out) plan.environment.push_back(*entry);
     }

@@ -36,7 +36,7 @@ struct RecordedValue {
   double real = 0;                      // value of a float
   DLDataType dtype{};                   // dtype of a tensor, or a dtype value
   DLDevice device{};                    // device of a tensor, or a device value
-  std::vector<int64_t> shape, strides;  // sizes and strides of a tensor; shape also holds int[]
+  std::vector<int64_t> shape, strides;  // sizes and strides [elements]; `shape` also stores int[]
   bool has_strides = false, is_object = false, is_written = false;
   uint64_t address = 0, byte_offset = 0;
   int storage = -1;  // index among the storages; -1 for a tensor without elements
@@ -89,8 +89,8 @@ class RecordedCall {
  private:
   using Entries = std::map<std::string, std::string>;
 
-  // Limit for a file and for the memory of a call, and limit for the memory of a call whose
-  // recording lacks values [bytes].
+  // Limits [bytes]: kMostBytes for a file and for the memory of a call, kMostWithoutValues for the
+  // memory of a call whose recording lacks values.
   static constexpr uint64_t kMostBytes = uint64_t{1} << 34;
   static constexpr uint64_t kMostWithoutValues = uint64_t{1} << 30;
 

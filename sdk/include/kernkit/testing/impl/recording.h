@@ -43,7 +43,7 @@ class RecordedRun {
       memory_.push_back({&(is_cpu(storage.device) ? cpu_target() : target), nullptr, 0});
       Memory& memory = memory_.back();
       memory.allocated = static_cast<unsigned char*>(memory.target->allocate(size_of(storage)));
-      // The address is equal to the recorded address modulo the page size.
+      // Chooses an address that is equal to the recorded address modulo the page size.
       const uint64_t allocated = reinterpret_cast<uintptr_t>(memory.allocated);
       memory.shift = kPage + (storage.address - allocated) % kPage;
       std::string content = storage.content;
@@ -116,7 +116,7 @@ class RecordedRun {
       any.type_index = kKernkitFloat;
       any.v.f64 = value.real;
     } else if (value.type == "str" && value.text.find('\0') != std::string::npos) {
-      objects_.push_back(Any(std::string_view(value.text)));  // a raw str ends at the NUL byte
+      objects_.push_back(Any(std::string_view(value.text)));  // a C string ends at the first NUL
       any = objects_.back().get();
     } else if (value.type == "str") {
       any.type_index = kKernkitRawStr;
@@ -434,7 +434,7 @@ KERNKIT_CONTRACT_INLINE bool register_recording(const char* source, int line, st
   std::string name = folder.substr(folder.rfind('/') + 1);
   for (char& c : name) {
     if (isalnum(static_cast<unsigned char>(c)) == 0)
-      c = '_';  // - and * have a meaning in filters of tests
+      c = '_';  // - and * are operators in GoogleTest's filters
   }
   if (folder[0] != '/') {
     const std::string file =

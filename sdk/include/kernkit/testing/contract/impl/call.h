@@ -135,7 +135,7 @@ inline void Call::take(const Any& result, const std::string& name) {
     for (const int64_t size : tensor.sizes()) layout.shape.push_back(size);
     for (const int64_t stride : tensor.strides()) layout.strides.push_back(stride);
     const std::vector<int64_t> offsets = layout.offsets();
-    int64_t low = 0, high = 0;  // the range of the elements, from the first element [bytes]
+    int64_t low = 0, high = 0;  // begin and end of all elements, from the first element [bytes]
     for (const int64_t offset : offsets) {
       low = std::min(low, offset);
       high = std::max(high, offset + layout.unit());
