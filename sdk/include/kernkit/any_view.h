@@ -65,9 +65,9 @@ template <class T>
 inline constexpr bool kIsPlain =
     std::is_arithmetic_v<T> || std::is_same_v<T, DLDataType> || std::is_same_v<T, DLDevice>;
 
-/// Returns a value for a text: up to 7 bytes are copied, a longer text is borrowed. Throws
-/// ValueError for a longer text that contains NUL, which only an object of the host can hold: use
-/// an Any for a text with NUL.
+/// Returns the value for a text: up to 7 bytes are copied, a longer text is borrowed as a C string.
+/// Throws ValueError for a longer text that contains NUL, because a C string ends at the first NUL;
+/// an Any copies such a text.
 KernkitAny view_text(const char* data, size_t size);
 
 }  // namespace detail

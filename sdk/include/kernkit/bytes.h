@@ -7,9 +7,9 @@
 
 namespace kernkit {
 
-/// Borrowed bytes: the schema type `bytes`. A parameter is valid during the call; the host copies
-/// the bytes of a result. Members throw nothing. (An owning class such as std::vector<uint8_t> can
-/// be returned as well.)
+/// Borrowed bytes: the schema type `bytes`. A parameter is valid during the call; the host (tvm_ffi
+/// or kernkit's runtime) copies the bytes of a result. Members throw nothing. (An owning class such
+/// as std::vector<uint8_t> can be returned as well.)
 class BytesView {
  public:
   /// An empty view, whose data() is null.
@@ -43,7 +43,8 @@ namespace detail {
 /// argument is not bytes.
 bool read_bytes(const KernkitAny& any, KernkitByteArray* out);
 
-/// Creates a Bytes object of the host. Throws RuntimeError without a host.
+/// Stores a copy of the bytes, which the host makes, in *result. Throws RuntimeError if no host is
+/// in the process.
 void set_bytes(KernkitAny* result, const unsigned char* data, size_t size);
 
 template <>
@@ -55,7 +56,8 @@ struct Argument<BytesView> : PlainArgument<schema::Type::kBytes, BytesView> {
   }
 };
 
-/// BytesView, std::vector<uint8_t> or any class with data() of unsigned characters.
+/// Result of a BytesView, a std::vector<uint8_t>, or another class whose data() returns the address
+/// of unsigned characters.
 template <class T>
 struct Result<T, std::enable_if_t<std::is_convertible_v<decltype(std::declval<const T&>().data()),
                                                         const unsigned char*>>> {

@@ -70,8 +70,8 @@ inline constexpr DLDataType kDTypes[] = {dtype_of<T>...};
 
 /// Calls `function(type_tag<T>{})` once, in this thread, for the first T of the list whose dtype is
 /// `dtype`. Throws TypeError with the supported dtypes if no type of the list has the dtype; the
-/// error has the line `location`, by default the line of this call. Exceptions of `function` reach
-/// the caller; its result is ignored. The whole function is compiled for each T.
+/// error has the source line `location`, by default the line of this call. Exceptions of `function`
+/// reach the caller; its result is ignored. The whole function is compiled for each T.
 ///
 ///     dispatch(floating{}, x.dtype(), [&](auto tag) {
 ///       using T = type_of<decltype(tag)>;

@@ -34,7 +34,7 @@ bool fits_int32(std::initializer_list<TensorView> views);
 /// Calls `function(std::integral_constant<int64_t, V>{})` once, for the V that equals `value`:
 /// `dispatch_int<64, 128, 256>(d.value(), "head_dim", [&](auto tag) { ... });` Throws ValueError
 /// with `name` (the argument's name, not null) and the values if no V equals `value`; the error has
-/// the line `location`, by default the line of this call. Exceptions of `function` reach the
+/// the source line `location`, by default the line of this call. Exceptions of `function` reach the
 /// caller; its result is ignored.
 template <int64_t... V, class Function>
 void dispatch_int(int64_t value, const char* name, Function&& function,

@@ -36,7 +36,7 @@ struct SourceLocation {
   const char* file = "";  ///< path as the compiler got it; static, "" for no line
   int line = 0;           ///< number from 1; 0 for no line
 };
-using Where = SourceLocation;  ///< the former name, which remains for one MINOR version
+using Where = SourceLocation;  ///< former name of SourceLocation; remains for one MINOR version
 /// The source line of the expansion, as a kernkit::SourceLocation. Throws nothing.
 #define KERNKIT_HERE (::kernkit::SourceLocation{__FILE__, __LINE__})
 
@@ -44,9 +44,9 @@ using Where = SourceLocation;  ///< the former name, which remains for one MINOR
 /// throws. Threads may use copies at the same time.
 class Error : public std::exception {
  public:
-  /// Copies `error_kind`, one of the names in kernkit::kind, and `text`; neither is null.
-  /// `location` is the line that location() returns. Throws nothing: if memory is exhausted, the
-  /// error becomes "MemoryError: out of memory".
+  /// Copies `error_kind`, one of the names in kernkit::kind, and `text`; neither may be null.
+  /// `location` is the source line that location() returns. Throws nothing: if memory is exhausted,
+  /// the error becomes "MemoryError: out of memory".
   [[gnu::cold]] Error(const char* error_kind, const char* text, SourceLocation location = {});
   /// Copies `error_kind`, one of the names in kernkit::kind, and copies and deletes `text`, which
   /// `new` created: unwinding is slower if it has to run a destructor. Throws nothing: if memory is
@@ -67,10 +67,11 @@ class Error : public std::exception {
   /// Kind and message, as "ValueError: the message" ("MemoryError: out of memory" if memory was
   /// exhausted), valid while the error or a copy of the error exists.
   const char* what() const noexcept override;
-  /// The line that threw the error; an empty SourceLocation if the error has no line, such as an
-  /// error of an argument or of the host.
+  /// The source line at which the error was thrown; an empty SourceLocation for an error without a
+  /// source line, such as an error of an argument or of the host.
   SourceLocation location() const noexcept { return location_; }
-  /// Returns location(). This is the former name, which remains for one MINOR version.
+  /// Returns location(), of which this is the former name; the function remains for one MINOR
+  /// version.
   SourceLocation where() const noexcept { return location_; }
 
  private:
@@ -168,7 +169,7 @@ template <class A, class B>
 }  // namespace kernkit
 
 /// `KERNKIT_THROW(ValueError) << "text" << value;` throws kernkit::Error. `Kind` is a name in
-/// kernkit::kind; the error has the line of the macro. Operands of kernkit::Message may be
+/// kernkit::kind; the error has the source line of the macro. Operands of kernkit::Message may be
 /// streamed; without an operand the text is "unspecified". Spaces at the end are removed.
 #define KERNKIT_THROW(Kind)                                                        \
   ::kernkit::detail::Thrower(::kernkit::kind::Kind, "unspecified", KERNKIT_HERE) & \

@@ -15,8 +15,8 @@ namespace kernkit {
 class Expect {
  public:
   /// Begins the checks of `tensor`. Messages use the name of the tensor, or `expression` if the
-  /// tensor has no name; errors have the line `location`. The DLTensor and the texts must outlive
-  /// this object. Throws nothing.
+  /// tensor has no name; errors have the source line `location`. The DLTensor and the texts must
+  /// outlive this object. Throws nothing.
   Expect(const TensorView& tensor, const char* expression, SourceLocation location)
       : x_(tensor.get(), tensor.name()), expression_(expression), location_(location) {}
 
@@ -217,7 +217,7 @@ class Expect {
 
 /// Begins the checks of a TensorView or Tensor, as a kernkit::Expect:
 /// `KERNKIT_EXPECT(x).dtype(floating{}).cpu_or_cuda().contiguous();` Messages use x's name in the
-/// schema line, or the expression in the parentheses. Errors have the line of the macro. Throws
-/// ValueError for a Tensor that is read-only, InternalError for an undefined Tensor, and the errors
-/// of the checks. A temporary Tensor is a compile error.
+/// schema line, or the expression in the parentheses. Errors have the source line of the macro.
+/// Throws ValueError for a Tensor that is read-only, InternalError for an undefined Tensor, and the
+/// errors of the checks. A temporary Tensor is a compile error.
 #define KERNKIT_EXPECT(tensor) ::kernkit::Expect((tensor), #tensor, KERNKIT_HERE)

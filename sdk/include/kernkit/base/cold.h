@@ -10,8 +10,8 @@
 #if defined(KERNKIT_COMPILED)
 #define KERNKIT_COLD
 #else
-/// Begins the definition of a cold function: inline, and local to the file's library. Empty if the
-/// library compiles the cold part once, with KERNKIT_COMPILED.
+/// Begins the definition of a cold function: inline, and local to the file's library. Empty with
+/// KERNKIT_COMPILED: the library then compiles all cold functions once, in sdk/src/kernkit.cc.
 #define KERNKIT_COLD KERNKIT_LOCAL inline
 #endif
 

@@ -11,11 +11,11 @@ namespace kernkit {
 
 /// A list that owns its elements; copies share the elements until one copy is changed. As a
 /// parameter it is a copy of the caller's list (`Tensor[]`, `float[]`, and `int[]` as
-/// Array<int64_t>); a ListView is cheaper if only the call reads the list. A result becomes a list
-/// of the host. Lists of lists, which a schema line cannot express, require KERNKIT_EXPORT_TYPED.
-/// Threads may use copies of an array at the same time, but not one object while a thread changes
-/// it. A member throws nothing unless the member's comment names an error; copying an element
-/// throws what T's copy throws.
+/// Array<int64_t>); a ListView avoids the copy if the op does not keep the list after the call. A
+/// result becomes a list of the host. Lists of lists, which a schema line cannot express, require
+/// KERNKIT_EXPORT_TYPED. Threads may use copies of an array at the same time, but not one object
+/// while a thread changes it. A member throws nothing unless the member's comment names an error;
+/// copying an element throws what T's copy throws.
 template <class T>
 class Array {
  public:

@@ -35,10 +35,11 @@ void set_array(KernkitAny* result, const KernkitAny* items, int32_t size, const 
 /// Stores a new Array of integers in *result, or a Shape if `constructor` is "ffi.Shape".
 void set_ints(KernkitAny* result, ShapeView values, const char* constructor = "ffi.Array");
 
-/// Releases the references of the values.
+/// Releases one reference to each object among the `size` items.
 void release_items(const KernkitAny* items, int32_t size) noexcept;
 
-/// Values of a new Array. The destructor releases them, even if creating a later value throws.
+/// The items for a new Array. The destructor releases the items, also if an exception leaves later
+/// items unset.
 template <int32_t kSize>
 struct Items {
   KernkitAny at[kSize] = {};
@@ -139,7 +140,7 @@ struct Result<Tensor> {
   }
 };
 
-/// int[]: the integers are copied.
+/// Result of type int[], whose integers are copied.
 template <>
 struct Result<ShapeView> {
   static constexpr bool fits(const schema::Param* returns, int n) {
@@ -151,7 +152,7 @@ struct Result<ShapeView> {
 template <>
 struct Result<Shape> : Result<ShapeView> {};
 
-/// std::tuple and std::pair: an Array, created by the host's constructor.
+/// Result of a std::tuple or std::pair: an Array, which the host's function ffi.Array creates.
 template <class T>
 struct Result<T, std::enable_if_t<(std::tuple_size<T>::value > 0)>> {
   static constexpr int kSize = static_cast<int>(std::tuple_size<T>::value);

@@ -41,8 +41,8 @@ class Scratch {
   }
 
   /// Returns the memory, on the device of `like`, as a T*; aligned to 16 bytes if the caller passed
-  /// the tensor. May be null for 0 bytes. T is not checked. Valid as long as this object, or as the
-  /// caller's tensor. Throws nothing.
+  /// the tensor. May be null for 0 bytes. The size and the alignment of T are not checked. Valid as
+  /// long as this object, or as the caller's tensor. Throws nothing.
   template <class T>
   T* data() const {
     return static_cast<T*>(data_);

@@ -32,7 +32,7 @@ struct ExpectFailure {
   [[noreturn, gnu::cold]] void aligned(size_t bytes) const;
   [[noreturn, gnu::cold]] void numel(int64_t most) const;
   [[noreturn, gnu::cold]] void device(const char* expected) const;
-  [[noreturn, gnu::cold]] void layout(const char* what) const;  // `what`, then shape and strides
+  [[noreturn, gnu::cold]] void layout(const char* what) const;  // text: `what`, shape, strides
   [[noreturn, gnu::cold]] void overlap(TensorView other, const char* how) const;
 
   [[noreturn, gnu::cold]] void fail(const char* kind, Message& text) const;

@@ -12,9 +12,9 @@ namespace kernkit {
 /// that the caller receives the error of its callback with the traceback of the callback.
 class HostError : public Error {
  public:
-  /// Shares the error object, which has type index 67 (kKernkitError) and is not null, and copies
-  /// its kind and message. Throws nothing: if memory is exhausted, kind and message are
-  /// "MemoryError: out of memory".
+  /// Shares the error object, which must have type index 67 (kKernkitError) and must not be null,
+  /// and copies the kind and the message of the object. Throws nothing: if memory is exhausted,
+  /// kind and message are "MemoryError: out of memory".
   [[gnu::cold]] explicit HostError(detail::ObjectRef object);
   /// The host's error object, borrowed: valid as long as this HostError or a copy of it. Never
   /// null. Throws nothing.

@@ -47,7 +47,7 @@ KERNKIT_ACCESSOR inline bool same_or_apart(const DLTensor* a, const DLTensor* b)
 /// 0. The tensor must not be empty. Returns false if an offset does not fit int64.
 [[gnu::cold]] bool offset_range(TensorView x, int64_t* low, int64_t* high, int64_t pitch = 0);
 
-/// Returns overlaps(a, b) for tensors with elements on the same device.
+/// Returns overlaps(a, b). Requires that both tensors have elements and are on the same device.
 [[gnu::pure]] bool extents_overlap(const DLTensor* a, const DLTensor* b) noexcept;
 [[gnu::pure]] bool same_elements(const DLTensor* a, const DLTensor* b) noexcept;
 /// True if the stride of a dimension does not exceed the distance that the other dimensions with

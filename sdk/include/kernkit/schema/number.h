@@ -59,7 +59,7 @@ class BigNatural {
     while (size_ > 0 && words_[size_ - 1] == 0) --size_;
     return rest != 0;
   }
-  /// Returns *this * 2^exponent, rounded to the nearest double. If `more` is true, *this was
+  /// Returns *this * 2^exponent, rounded to the nearest double. `more` states whether *this was
   /// rounded down from a larger number.
   constexpr double to_double(int exponent, bool more) const {
     const int low = size_ > 3 ? size_ - 3 : 0;  // three words have at least 65 bits

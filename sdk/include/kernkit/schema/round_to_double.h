@@ -9,8 +9,8 @@ namespace kernkit::detail {
 __extension__ typedef unsigned __int128 Uint128;
 
 /// Returns value * 2^exponent, rounded to nearest, ties to even; the result may be subnormal or
-/// infinite. If `more` is true, nonzero bits below the lowest bit of `value` were cut off, and
-/// `value` must have at least 65 bits.
+/// infinite. `more` states whether nonzero bits below the lowest bit of `value` were cut off; if
+/// `more` is true, `value` must have at least 65 bits.
 constexpr double round_to_double(Uint128 value, bool more, int exponent) {
   constexpr int kLowest = -1074;  // exponent of the lowest bit of subnormal numbers
   if (value == 0) return 0;

@@ -92,7 +92,8 @@ class Checks : private kernkit::detail::Op<Line> {
   KERNKIT_ACCESSOR static int64_t at(const DLTensor* x, int axis) {
     return x->shape[axis >= 0 ? axis : x->ndim + axis];
   }
-  /// Returns whether the call has the tensor or the parameter that binds the name.
+  /// Returns whether name N is bound in this call: the argument that binds the name is neither None
+  /// nor an empty list.
   template <int N>
   KERNKIT_ACCESSOR static bool is_bound(const CallValue* values) {
     constexpr Name kName = kLine.names[N];

@@ -33,9 +33,9 @@ class KERNKIT_LOCAL XlaGpuMemory {
   TensorAllocator allocator_;
   AllocatorGuard guard_;
 };
-/// Copies `from` to `to` on XLA's stream, and does not wait for the copy. Both tensors are
-/// contiguous, have the same shape and dtype, and are on the device of `to`. Throws RuntimeError if
-/// CUDA reports an error.
+/// Copies `from` to `to` on XLA's stream, and does not wait for the copy. Requires that both
+/// tensors are contiguous, have the same shape and dtype, and are on the same device. Throws
+/// RuntimeError if CUDA reports an error.
 KERNKIT_LOCAL void copy_on_gpu(TensorView to, TensorView from);
 #else
 /// Placeholder in a library without CUDA, in which alloc_tensor() needs no other allocator.

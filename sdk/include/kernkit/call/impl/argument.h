@@ -13,8 +13,9 @@ KERNKIT_COLD void throw_argument_type(const char* name, const char* expected,
               &(*new Message << name << ": expected " << expected << ", got " << any));
 }
 
-// The cell of a BigInt is the number of words, followed by the words of the integer in two's
-// complement, least significant word first. A canonical integer has no redundant word.
+// The cell of a BigInt (the object's data, after its header) contains the number of 64-bit words,
+// and then the words of the integer in two's complement, least significant word first. A canonical
+// integer has no redundant word.
 KERNKIT_COLD double read_big_int(const KernkitAny& any, const char* name) {
   if (!is_sound(any)) throw_argument_type(name, "float", any);
   const auto* cell = cell_of<uint64_t>(any);

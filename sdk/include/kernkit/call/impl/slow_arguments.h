@@ -20,7 +20,7 @@ KERNKIT_COLD int call_converted(KernkitFunction self, const char* op, const char
       changed[i].v.f64 = read_big_int(args[i], name);
     } else {
       changed[i] = referent(args[i]);
-      // The type is unchanged if the object was already moved out of its slot.
+      // referent() returns the argument unchanged if the object was already taken over.
       if (changed[i].type_index == args[i].type_index) throw_argument_type(name, "Tensor", args[i]);
     }
     return self(hooked_self(), changed, num_args, result);

@@ -94,8 +94,8 @@ KERNKIT_COLD void ExpectFailure::differs(TensorView other, Member member) const 
 }
 
 KERNKIT_COLD void ExpectFailure::overlap(TensorView other, const char* how) const {
-  // numel() and data_ptr() throw for a tensor whose elements cannot be counted or that has no
-  // memory.
+  // Throws the errors of numel() and data_ptr() for a tensor whose elements cannot be counted or
+  // that has no memory.
   for (const TensorView& t : {x(), other})
     if (t.numel() != 0) (void)t.data_ptr();
   if (may_overlap_itself(tensor)) layout("elements may share memory");

@@ -110,7 +110,7 @@ inline std::string ModuleFunction::schema() const {
 }
 
 inline Module Module::load(const std::string& path) {
-  // The loader searches its directories for a name without '/'.
+  // Checks only a path with '/': dlopen() searches the loader's directories for a name without '/'.
   KERNKIT_CHECK(path.find('/') == std::string::npos || access(path.c_str(), F_OK) == 0,
                 RuntimeError)
       << "Module::load(): the file " << path << " does not exist";

@@ -145,4 +145,4 @@ int hooked_call(CallSite* site, const KernkitAny* args, int32_t num_args,
 
 }  // namespace kernkit::detail
 
-#endif  // the condition of the call hook
+#endif  // whether the library has the call hook

@@ -23,15 +23,15 @@ struct Call {
   const KernkitAny* args;
   int32_t num_args;
 
-  /// Returns the schema line's parameter for argument i, or null if the call has more arguments
-  /// than the line has parameters.
+  /// Returns parameter i of the schema line, counted from 0, or null if the schema line has no
+  /// parameter i.
   const schema::Param* param(int32_t i) const {
     return i < site->signature.num_params ? &site->signature.params[i] : nullptr;
   }
 };
 
-/// Appends the name that the schema line gives to argument i, or "argument_<i + 1>" if the line has
-/// no such parameter.
+/// Appends the name that the schema line gives to argument i, or "argument_<i + 1>" if the schema
+/// line has no parameter i.
 inline void append_name(Message& out, const Call& call, int32_t i) {
   const schema::Param* param = call.param(i);
   if (param != nullptr && param->name.size > 0) {
@@ -51,8 +51,8 @@ inline void append_call(Message& out, const Call& call) {
   out << ")";
 }
 
-/// Returns the device of the first tensor that is not in the host's memory, or the CPU if all
-/// tensors are in the host's memory.
+/// Returns the device of the first tensor that is not in CPU memory, pinned memory included, or the
+/// CPU if there is no such tensor.
 inline DLDevice device_of(const KernkitAny* args, int32_t num_args) {
   for (int32_t i = 0; i < num_args; ++i) {
     const DLTensor* tensor = tensor_of(args[i]);
@@ -61,8 +61,8 @@ inline DLDevice device_of(const KernkitAny* args, int32_t num_args) {
   return {kDLCPU, 0};
 }
 
-/// Returns the KnownOp of a call site; null if memory is exhausted. The first call creates the
-/// KnownOp and passes it to `complete`, which fills it in.
+/// Returns the KnownOp of a call site; null if memory is exhausted. The first call creates a
+/// KnownOp, and calls `complete(op)` to set its members.
 template <class Complete>
 KnownOp* known_op(detail::CallSite* site, const Complete& complete) {
   auto* op = static_cast<KnownOp*>(__atomic_load_n(&site->known, __ATOMIC_ACQUIRE));

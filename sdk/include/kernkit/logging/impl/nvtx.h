@@ -14,8 +14,8 @@
 
 namespace kernkit::logging {
 
-/// Returns whether a tool that receives NVTX ranges is attached: profilers set the environment
-/// variable that is read here.
+/// Returns whether a profiler that receives NVTX ranges is attached: such a profiler sets the
+/// environment variable NVTX_INJECTION64_PATH.
 inline bool is_profiled() {
 #if defined(KERNKIT_HAS_NVTX)
   return variable("NVTX_INJECTION64_PATH") != nullptr;

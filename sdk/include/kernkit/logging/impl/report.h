@@ -28,7 +28,7 @@ enum class Cause : uint8_t {
   kRecordTotal,   // all recordings reach their common limit
   kRecordDevice,  // cannot read the memory of a tensor
   kRecordTypes,   // a recording cannot contain the type of an argument
-  kMemory,        // the host's memory is exhausted
+  kMemory,        // CPU memory is exhausted
 };
 
 /// Blocks SIGPIPE and SIGXFSZ in this thread while the object exists, so that a failed write does

@@ -45,7 +45,7 @@ inline const char* safetensors_dtype(DLDataType dtype) {
 
 class Snapshot {
  public:
-  static constexpr int kMostStorages = 64;  // the error text of add_tensor() repeats 64
+  static constexpr int kMostStorages = 64;  // also in an error message of add_tensor()
 
   /// Adds the value of an argument, under the name of its parameter.
   void add(const Message& name, const KernkitAny& any, bool is_written) {

@@ -244,7 +244,7 @@ class Trace {
     const uint64_t oldest = count > TraceHeader::kCalls ? count - TraceHeader::kCalls : 0;
     for (uint64_t index = count; index > oldest; --index) {
       const TraceCall& entry = calls()[(index - 1) % TraceHeader::kCalls];
-      // Another thread may replace the entry while this thread copies it.
+      // Copies the entry, and skips the entry if another thread replaces it during the copy.
       const bool is_complete = __atomic_load_n(&entry.number, __ATOMIC_ACQUIRE) == index;
       const TraceCall call = entry;
       __atomic_thread_fence(__ATOMIC_ACQUIRE);

@@ -26,15 +26,16 @@ class KERNKIT_LOCAL LineSizes {
     const Value& value = line_.values[v];
     return value.run < 0 ? x->ndim == value.count : x->ndim >= value.rank();
   }
-  /// Returns whether the call determines the name. The size need not be a multiple of the name's
-  /// factor.
+  /// Returns whether the name is bound in this call: the argument that binds the name is an int, or
+  /// a tensor of the rank in the schema line. Does not check that the name's factor divides the
+  /// tensor's size.
   [[gnu::cold]] bool is_bound(const Name& name) const {
     if (name.is_parameter) return true;
     const DLTensor* x = name.value < 0 ? nullptr : values_[name.value].tensor;
     return x != nullptr && has_rank(name.value, x);
   }
-  /// Returns whether the call has the tensor that determines "...", and the tensor's rank matches
-  /// its shape in the schema line.
+  /// Returns whether "..." is bound in this call: the argument that determines "..." is a tensor
+  /// whose rank matches its shape in the schema line.
   [[gnu::cold]] bool has_run_tensor() const {
     const DLTensor* x = line_.run_of < 0 ? nullptr : values_[line_.run_of].tensor;
     return x != nullptr && has_rank(line_.run_of, x);
