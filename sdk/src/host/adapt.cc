@@ -7,8 +7,7 @@
 namespace kernkit::host {
 namespace {
 
-// The function that tvm_ffi calls for a function of this runtime. `self` points to the
-// FunctionObject.
+// Calls a function object of this runtime, `self`, a FunctionObject, on behalf of tvm_ffi.
 int call_adapted(void* self, const KernkitAny* args, int32_t num_args,
                  KernkitAny* result) noexcept {
   return function_call(self, args, num_args, result);

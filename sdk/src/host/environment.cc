@@ -36,8 +36,8 @@ TvmFfi<decltype(set_stream)> tvm_set_stream("TVMFFIEnvSetStream");
 TvmFfi<decltype(get_allocator)> tvm_get_allocator("TVMFFIEnvGetDLPackManagedTensorAllocator");
 TvmFfi<decltype(set_allocator)> tvm_set_allocator("TVMFFIEnvSetDLPackManagedTensorAllocator");
 
-// Sets the streams of this thread in tvm_ffi. A stream that was already set in tvm_ffi keeps its
-// value.
+// Sets the streams of this thread in tvm_ffi, except for a device whose stream was already set in
+// tvm_ffi.
 void move_streams() {
   for (const Stream& entry : current) {
     if (tvm_get_stream.get()(entry.device_type, entry.device_id) == nullptr) {

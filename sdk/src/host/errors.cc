@@ -34,7 +34,8 @@ int error_create(const KernkitByteArray* kind, const KernkitByteArray* message,
   }
 }
 
-// The runtime keeps its own objects in its own slot, even if tvm_ffi is loaded.
+// Stores an error object of this runtime in the runtime's slot, even if tvm_ffi is loaded. Passes
+// other error objects to tvm_ffi if tvm_ffi is loaded.
 void error_set_raised(void* error) noexcept {
   static TvmFfi<decltype(error_set_raised)> real("TVMFFIErrorSetRaised");
   auto* object = static_cast<KernkitObject*>(error);

@@ -12,7 +12,8 @@ int error_create(const KernkitByteArray* kind, const KernkitByteArray* message,
                  const KernkitByteArray* backtrace, void** out) noexcept;
 void error_set_raised(void* error) noexcept;
 void error_move_from_raised(void** out) noexcept;
-/// Creates and raises an error. `context` is unused: the function is a TensorAllocator's set_error.
+/// Creates and raises an error. `context` is unused: the function is passed to a TensorAllocator as
+/// set_error, which has this parameter.
 void raise(void* context, const char* kind, const char* message) noexcept;
 /// Creates and raises an error; returns -1.
 int fail(const char* kind, const char* message) noexcept;

@@ -162,7 +162,7 @@ inline bool has_own_type(const KernkitObject* object) {
          object->deleter == delete_object<TensorObject>;
 }
 
-/// Stores the result of a function that makes an object. Returns -1 for a null object.
+/// Sets *out to a new object. Returns 0, or -1 if `object` is null because memory was exhausted.
 template <class T>
 int give(T* object, void** out) {
   *out = object;

@@ -25,7 +25,7 @@ int make_text(const KernkitByteArray* text, KernkitAny* out) noexcept {
   return 0;
 }
 
-// ffi.Array: makes an Array of its arguments.
+// The global function ffi.Array: stores an Array of the arguments in *result.
 int make_array(void*, const KernkitAny* args, int32_t num_args, KernkitAny* result) noexcept {
   const auto size = static_cast<size_t>(num_args);
   auto* array = make_object<ArrayObject>(size * sizeof(KernkitAny), num_args);
@@ -40,7 +40,7 @@ int make_array(void*, const KernkitAny* args, int32_t num_args, KernkitAny* resu
   return 0;
 }
 
-// ffi.Shape: makes a Shape of its arguments, which must be int.
+// The global function ffi.Shape: stores a Shape of the arguments, which must be int, in *result.
 int make_shape(void*, const KernkitAny* args, int32_t num_args, KernkitAny* result) noexcept {
   const auto size = static_cast<size_t>(num_args);
   auto* shape = make_object<ShapeObject>(size * sizeof(int64_t), size);

@@ -6,7 +6,8 @@
 
 KERNKIT_TVM_FFI_BEGIN
 namespace detail {
-/// Reads "cuda" or "cuda:1", up to a space. Returns false if the text does not name a device.
+/// Reads the name of a device, such as "cuda" or "cuda:1", up to the first space. Returns false if
+/// the text does not name a device.
 [[gnu::cold]] inline bool read_device(const char* text, size_t size, DLDevice* out) {
   constexpr struct {
     const char* name;

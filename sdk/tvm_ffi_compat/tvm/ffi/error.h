@@ -10,8 +10,8 @@
 #include "tvm/ffi/extra/kernkit_compat.h"
 
 KERNKIT_TVM_FFI_BEGIN
-/// tvm-ffi's Error over kernkit::Error: an exception with a kind, such as "ValueError", and a
-/// message.
+/// tvm-ffi's Error, implemented by kernkit::Error: an exception with a kind, such as "ValueError",
+/// and a message.
 class Error : public kernkit::Error {
  public:
   /// Makes an error. The third argument, tvm-ffi's backtrace, is ignored; `location` is the line in

@@ -11,10 +11,9 @@
 
 KERNKIT_TVM_FFI_BEGIN
 namespace detail {
-/// Reads a parameter of type T from every value that tvm-ffi accepts, where kernkit accepts fewer:
-/// std::string also from bytes, DLDataType also from bytes and from every name of a dtype in
-/// tvm-ffi, DLDevice also from a name. Optional, Array and Tuple of these types contain such
-/// values.
+/// Reads a parameter of type T from values that tvm-ffi accepts and kernkit rejects: std::string
+/// also from bytes, DLDataType also from bytes and from every name of a dtype in tvm-ffi, DLDevice
+/// also from a name. Optional, Array and Tuple of these types contain such values.
 template <class T>
 struct Lenient {};
 

@@ -6,9 +6,9 @@
 #include "tvm/ffi/error.h"
 
 KERNKIT_TVM_FFI_BEGIN
-/// A list that owns its elements, tvm-ffi's Array over kernkit::Array. Copies share the elements
-/// until one copy is changed. A parameter of this type is a copy of the caller's list. A result of
-/// this type reaches the caller as a list.
+/// A list that owns its elements, tvm-ffi's Array, implemented by kernkit::Array. Copies share the
+/// elements until one copy is changed. A parameter of this type is a copy of the caller's list. A
+/// result of this type reaches the caller as a list.
 template <class T>
 class Array : public kernkit::Array<T> {
  public:

@@ -40,14 +40,15 @@ class ShapeOf : public Base {
 };
 }  // namespace detail
 
-/// Borrowed sizes, tvm-ffi's ShapeView over kernkit::ShapeView. Product() returns the product of
-/// the sizes and throws ValueError beyond int64; at(), front() and back() throw IndexError.
+/// Borrowed sizes, tvm-ffi's ShapeView, implemented by kernkit::ShapeView. Product() returns the
+/// product of the sizes and throws ValueError beyond int64; at(), front() and back() throw
+/// IndexError.
 class ShapeView : public detail::ShapeOf<kernkit::ShapeView> {
   using detail::ShapeOf<kernkit::ShapeView>::ShapeOf;
 };
 
-/// Owns sizes: tvm-ffi's Shape over kernkit::Shape, with the members of ShapeView. A function that
-/// returns a Shape gives the caller a Shape object of the host.
+/// Owns sizes: tvm-ffi's Shape, implemented by kernkit::Shape, with the members of ShapeView. A
+/// function that returns a Shape gives the caller a Shape object of the host.
 class Shape : public detail::ShapeOf<kernkit::Shape> {
  public:
   using detail::ShapeOf<kernkit::Shape>::ShapeOf;

@@ -93,9 +93,9 @@ class TensorAccess : public Base {
 };
 }  // namespace detail
 
-/// Owns a framework's or an allocator's tensor, shared with its copies: tvm-ffi's Tensor over
-/// kernkit::Tensor. As in tvm-ffi, data_ptr() does not include byte_offset(). Errors are
-/// tvm::ffi::Error.
+/// Owns a framework's or an allocator's tensor, shared with its copies: tvm-ffi's Tensor,
+/// implemented by kernkit::Tensor. As in tvm-ffi, data_ptr() does not include byte_offset(). Errors
+/// are tvm::ffi::Error.
 class Tensor : public detail::TensorAccess<kernkit::Tensor> {
   using Base = kernkit::Tensor;
 
@@ -152,7 +152,8 @@ class Tensor : public detail::TensorAccess<kernkit::Tensor> {
   }
 
  private:
-  /// Throws RuntimeError, unlike kernkit's functions, which throw ValueError.
+  /// Returns `x`. Throws RuntimeError if the required alignment or contiguity is missing, where
+  /// kernkit's functions throw ValueError.
   static Tensor checked(Tensor x, size_t alignment, bool contiguous) {
     if (alignment != 0 && !x.IsAligned(alignment)) {
       TVM_FFI_THROW(RuntimeError) << "FromDLPack: Data is not aligned to " << alignment
@@ -165,8 +166,8 @@ class Tensor : public detail::TensorAccess<kernkit::Tensor> {
   }
 };
 
-/// A borrowed tensor, tvm-ffi's TensorView over kernkit::TensorView. As in tvm-ffi, data_ptr() does
-/// not include byte_offset().
+/// A borrowed tensor, tvm-ffi's TensorView, implemented by kernkit::TensorView. As in tvm-ffi,
+/// data_ptr() does not include byte_offset().
 class TensorView : public detail::TensorAccess<detail::ViewBase> {
  public:
   /// A view of the same tensor.

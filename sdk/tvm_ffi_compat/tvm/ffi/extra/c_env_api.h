@@ -18,10 +18,10 @@ using TVMFFIObjectHandle = void*;
 inline TVMFFIStreamHandle TVMFFIEnvGetStream(int32_t device_type, int32_t device_id) {
   return kernkit::current_stream({static_cast<DLDeviceType>(device_type), device_id});
 }
-/// Allocates a tensor like `prototype` by the caller's framework and stores the object in `out`,
-/// for FromEnvAlloc(). Returns 0, or -1 after the host has raised an error. CPU memory comes from
-/// kernkit's allocator if no framework has set an allocator. Throws RuntimeError without a host,
-/// and the errors of FromNDAlloc() for CPU memory.
+/// Allocates a tensor with the shape, dtype and device of `prototype` through the caller's
+/// framework, and stores the object in *out, for FromEnvAlloc(). Returns 0, or -1 after the host
+/// has raised an error. CPU memory comes from kernkit's allocator if no framework has set an
+/// allocator. Throws RuntimeError without a host, and the errors of FromNDAlloc() for CPU memory.
 inline int TVMFFIEnvTensorAlloc(DLTensor* prototype, TVMFFIObjectHandle* out) {
   auto* alloc = kernkit::host_api::env_tensor_alloc.get();
   TVM_FFI_CHECK(alloc != nullptr, RuntimeError)
