@@ -6,13 +6,13 @@
         --file utils/test_norm.py --file attention/test_rope.py --together 100
 
 A seed draws tests from all tests that pytest collects, before the first test runs; with `--file`, from the tests of
-each named file. `--match PATTERN` draws only from tests whose name matches; `--leave-out PATTERN REASON` counts drawn
-tests as not reached. Each test runs pytest under `kernkit run` in a separate process with a time limit. `--together N`
-runs up to N tests of a file in one process. A test that neither passes nor is skipped in that process runs once more, in
-a separate process, and the result of the second run counts. The JSON file is written after each process: a second run
-with the same file continues, and may name more files of tests, with other limits and selections, which are recorded for
-each file of tests. `--merge FILE` adds the results of another record, so that runs at the same time can make one record.
-The Markdown table is printed at the end.
+each named file. `--match PATTERN` draws only from tests whose name matches; `--leave-out PATTERN REASON` does not run
+the drawn tests whose name matches, and counts them as not reached. Each test runs pytest under `kernkit run` in a
+separate process with a time limit. `--together N` runs up to N tests of a file in one process. A test that neither
+passes nor is skipped in that process runs once more, in a separate process, and the result of the second run counts.
+The JSON file is written after each process: a second run with the same file continues, and may name more files of
+tests, with other limits and selections, which are recorded for each file of tests. `--merge FILE` adds the results of
+another record, so that runs at the same time can make one record. The Markdown table is printed at the end.
 """
 
 import argparse
@@ -99,7 +99,7 @@ def left_out(options, name):
 
 
 def run_process(options, names, limit, *words):
-    """Runs pytest with tests of one file."""
+    """Runs pytest with the named tests, which are of one file, for at most `limit` seconds."""
     with tempfile.TemporaryDirectory() as folder:
         chosen = pathlib.Path(folder, "chosen.json")
         chosen.write_text(json.dumps([name.partition("::")[2] for name in names]))
@@ -130,12 +130,12 @@ def run_together(options, names):
                     results[name] = Ending(kind, reason), seconds
             if not ended:
                 break
-            waiting.pop(next(iter(waiting), None), None)  # the test that ended the process
+            waiting.pop(next(iter(waiting), None), None)  # drops the test that ended the process
     return results
 
 
 def groups(names, size):
-    """Returns lists of up to `size` names of one file."""
+    """Splits the names into lists of at most `size` names, each with tests of one file."""
     by_file = {}
     for name in names:
         by_file.setdefault(name.split("::")[0], []).append(name)
@@ -143,8 +143,8 @@ def groups(names, size):
 
 
 def new_context(options, by_file):
-    """Returns the context of a run: what the tests are, and how they are drawn and limited. With --file, the settings of
-    each file of tests are in `files`."""
+    """Returns the context of a run for the record: the client and its version, the number of tests, the seed, the
+    processor, and the settings of the run. With --file, the settings of each file of tests are in `files`."""
     context = {"client": options.client, "version": importlib.metadata.version(DISTRIBUTIONS[options.client]),
                "collected": sum(map(len, by_file.values())), "seed": options.seed, "processor": processor()}  # fmt: skip
     settings = {"limit_s": options.limit, "together": options.together}
@@ -156,8 +156,8 @@ def new_context(options, by_file):
 
 
 def merge_context(previous, context):
-    """Returns the context of a record after a run that continues it; None if the run is another one. The run may name
-    further files of tests."""
+    """Returns the context of a record that a further run continues. Returns None if the contexts differ in more than
+    the files of tests, or in the settings of a file that both name."""
     if "files" not in previous or "files" not in context:
         return context if previous == context else None
     changing = {"files": None, "collected": None}

@@ -42,7 +42,7 @@ def _reason(text: str) -> str:
 
 
 def skipped(reason: str) -> Ending:
-    """Returns the ending of a test that the package skips for a reason."""
+    """Returns the ending of a skipped test. `reason` is the package's reason for the skip."""
     return Ending(NOT_REACHED if _NOT_REACHED.search(reason) else SKIPPED, reason)
 
 
@@ -90,7 +90,7 @@ def file_rows(context: Dict[str, Any], endings: Dict[str, Ending]) -> List[str]:
 
 
 def read_record(record: Dict[str, Any]) -> Dict[str, Ending]:
-    """Returns the ending of each test in a record that the program wrote."""
+    """Returns the ending of each test in a JSON record of bench/client_suites."""
     return {name: Ending(result["ending"], result["reason"]) for name, result in record["results"].items()}
 
 

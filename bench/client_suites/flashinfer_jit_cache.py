@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""FlashInfer imports this module as its package of compiled modules, which then are the modules in the cache of
-`kernkit run`. FlashInfer's tests do not compile all modules of a file in advance if the package exists. With
-FLASHINFER_DISABLE_JIT=1, a test that requires a further module is skipped."""
+"""Replaces the package flashinfer_jit_cache, in which FlashInfer searches for compiled modules: FlashInfer then loads
+the modules in the cache of `kernkit run`. FlashInfer's tests do not compile all modules of a file in advance if this
+package exists. With FLASHINFER_DISABLE_JIT=1, a test that requires a further module is skipped."""
 
 import importlib.metadata
 

@@ -5,7 +5,7 @@
 
 Prints the time of each module. FlashInfer keeps the modules in the cache of `kernkit run`; a module in the cache is not
 compiled again. MAX_JOBS limits the number of compilers that run at the same time. Modules of attention are compiled for
-float16, without a position encoding, a sliding window and a cap of the logits.
+float16, without a position encoding, a sliding window or a cap of the logits.
 """
 
 import argparse

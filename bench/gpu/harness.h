@@ -87,7 +87,7 @@ void run(benchmark::State& state, int arrays, Caches caches,
 /// may fit into a cache.
 void sizes(benchmark::internal::Benchmark* rows, Caches caches);
 
-/// Registers <name>/cold and <name>/hot.
+/// Registers the rows <name>/cold and <name>/hot, for each size of sizes().
 template <class Prepare>
 void add_rows(const std::string& name, int arrays, Prepare prepare) {
   for (const Caches caches : {Caches::kCold, Caches::kHot}) {

@@ -19,7 +19,8 @@
 
 namespace kernkit::bench {
 
-// The kernel of tvm-ffi's guide, but with a 64-bit index, which is correct beyond 2^32 elements.
+// The kernel in tvm-ffi's guide, except that the index has 64 bits, so that the kernel is correct
+// for more than 2^32 elements.
 template <class Op, class Out, class... In>
 __global__ void one_element_per_thread(int64_t n, Op op, Out* out, const In*... in) {
   const int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;

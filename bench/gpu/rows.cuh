@@ -73,8 +73,8 @@ auto prepared(Op op, Launch launch) {
   };
 }
 
-/// Registers the rows of an op. The row of kernkit runs `call(stream, n, out, in...)`; the rows of
-/// other implementations apply `op`.
+/// Registers the rows of an op. In the rows of kernkit, the timed function is `call(stream, n, out,
+/// in...)`; in other rows, another library's kernel applies `op` to each element.
 template <class T, int kInputs, class Op, class Call>
 void add_op(const char* name, Op op, Call call) {
   Message row;

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch's mul and add with the sizes and the method of gpu_bench. The rows have the form of gpu_bench's rows.
+"""Measures PyTorch's mul and add with the sizes and the method of the program gpu_bench, and writes rows in the same
+format.
 
     python bench/gpu/torch_bench.py OUT.json [--filter REGEX]
 

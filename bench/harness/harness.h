@@ -172,7 +172,8 @@ void run(benchmark::State& state, int row, const Op& op, const Call& call) {
 /// times differ little between repetitions.
 inline constexpr int64_t kRepeatedSize = 16 << 20;
 
-/// Registers <name>/bytes:... for all sizes, and for the additional size `another` unless 0.
+/// Registers a row <name>/bytes:<size> for each of kSizes, and for the additional size `another`
+/// [bytes] unless `another` is 0.
 template <class T, int kInputs, class Op, class Call>
 void add_sizes(const char* name, Op op, Call call, int64_t another = 0) {
   const auto body = [=, row = number_of_rows++](benchmark::State& state) {
@@ -187,9 +188,9 @@ void add_sizes(const char* name, Op op, Call call, int64_t another = 0) {
   if (another > 0) add_size(another);
 }
 
-/// Registers <op>/<dtype>/<implementation>/bytes:... for all sizes. `call(n, out, in...)` is timed;
-/// `op` computes the expected values. The implementation "kernkit" is the op's own function, and
-/// the only implementation that is timed with all threads.
+/// Registers a row <op>/<dtype>/<implementation>/bytes:<size> for each of kSizes, where <op> is
+/// `name`. `call(n, out, in...)` is timed; `op` computes the expected values. The implementation
+/// "kernkit" is the op's own function, and the only implementation that is timed with all threads.
 template <class T, int kInputs, class Op, class Call>
 void add_rows(const char* name, const char* implementation, Op op, Call call) {
   const bool is_kernkit = strcmp(implementation, "kernkit") == 0;

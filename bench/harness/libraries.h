@@ -45,8 +45,9 @@ inline KernkitFunction load_op(const std::string& library, const char* op) {
   return load_alone(library, op);
 }
 
-/// Registers <group>/<compiler>/kernkit and <group>/<compiler>/tvm-ffi. `run` is called with the
-/// name of the op's library in ops/. The name of kernkit's library ends with `suffix_of_kernkit`.
+/// Registers the rows <group>/<compiler>/kernkit and <group>/<compiler>/tvm-ffi. `run` is called
+/// with the name of the op's library in ops/. The name of kernkit's library ends with
+/// `suffix_of_kernkit`.
 template <class Run>
 void add_pair(const char* group, const std::string& op, Run run, bool manual_time = false,
               const std::string& suffix_of_kernkit = "_kernkit") {

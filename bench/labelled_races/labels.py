@@ -35,7 +35,8 @@ def label_of_scor_application(name: str) -> Label:
     return Label(name.endswith(".racy"), False)
 
 
-# Indigo3's kinds of bugs. A kind in none of the three sets causes wrong results, or a program that does not end.
+# Indigo3's kinds of bugs. A kind that is in none of the sets RACES, OUT_OF_BOUNDS and UNINITIALISED causes wrong
+# results, or a program that does not end.
 KINDS_OF_INDIGO3 = ("RaceBug", "SyncBug", "BoundsBug", "NbrBoundsBug", "NborBoundsBug", "ExcessThreadsBug", "UninitializedBug", "FieldBug",
                     "PrecedenceBug", "OverflowBug", "LivelockBug")  # fmt: skip
 RACES = {"RaceBug", "SyncBug"}
@@ -43,7 +44,7 @@ OUT_OF_BOUNDS = {"BoundsBug", "NbrBoundsBug", "NborBoundsBug", "ExcessThreadsBug
 UNINITIALISED = {"UninitializedBug"}
 
 
-# {kind of bug: the member of Row with the findings of the kind's tool}
+# {kind of bug: the member of Row that is true if the tool for this kind has a finding}
 MEMBER_OF_KIND = {**dict.fromkeys(RACES, "races"), **dict.fromkeys(OUT_OF_BOUNDS, "invalid"), **dict.fromkeys(UNINITIALISED, "uninitialised")}
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The score of a tool on labelled programs."""
+"""Scores the findings of racecheck, memcheck and initcheck on labelled programs, and writes the scores as Markdown."""
 
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
@@ -11,7 +11,7 @@ class Row(NamedTuple):
     label: Label
     races: Optional[bool]  # whether racecheck has a finding; None without a result
     invalid: Optional[bool]  # whether memcheck has a finding; None without a result
-    text: str  # first finding of racecheck, or the reason why there is no result
+    text: str  # first finding of racecheck (for a clean program, of any tool), or the reason why there is no result
     seconds: float  # time of the run [s]
     uninitialised: Optional[bool] = None  # whether initcheck has a finding; None if the tool is off
     # Counts from a log of the program's accesses: "races" counts words with unordered accesses, "invalid" accesses
@@ -51,7 +51,7 @@ def kinds_as_markdown(rows: List[Row]) -> List[str]:
     """Returns the lines of a table with a row for each kind of bug in Indigo3's programs: the number of programs, and
     the numbers of programs with a finding of each tool. A program with several bugs counts in several rows. A bug
     without a finding of the kind's tool counts as missed, or as not triggered if the log of the program's accesses
-    contains no access of this kind. Kinds that no tool finds have neither count."""
+    contains no access of this kind. A kind that no tool is designed to find has "no tool" in place of both counts."""
     lines = ["", "| kind | programs | racecheck | memcheck | initcheck | no finding | not triggered | missed |",
              "|---|---|---|---|---|---|---|---|"]  # fmt: skip
     of_kind: Dict[str, List[Row]] = {}

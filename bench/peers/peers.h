@@ -12,7 +12,7 @@
 namespace kernkit::bench {
 
 #if KERNKIT_BENCH_EIGEN
-// Eigen's y = x * factor and z = x + y. T is float, float16 or bfloat16.
+// Compute y = x * factor and z = x + y, elementwise, by Eigen. T is float, float16 or bfloat16.
 template <class T>
 void eigen_scale(int64_t n, T* y, const T* x, float factor);
 template <class T>

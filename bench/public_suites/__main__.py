@@ -3,7 +3,8 @@
 
 The programs are selected by a seed or by name, built by their own Makefile or CMake project with PTX, and run by
 `kernkit run` with a limit of their processor time. Results are written to OUTPUT/results.json and OUTPUT/results.md
-after each program; a program that has a result there is not run again. kernkit contains no files of the suites.
+after each program; a program that has a result in results.json is not run again. kernkit contains no files of the
+suites.
 
     python bench/public_suites ~/cuda-samples --seed 7 --count 40 --output /tmp/samples
 """

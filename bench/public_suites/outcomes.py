@@ -36,7 +36,7 @@ class Run(NamedTuple):
     errors: str  # standard error
 
 
-# Features that the simulator lacks by design, with patterns of the reasons that name the feature.
+# {feature that the simulator lacks by design: regular expression that finds the feature in the reason of an outcome}
 BEYOND = {
     "closed library": r"\blib(cublas|cudla|cudnn|cufft|curand|cusolver|cusparse|npp|nvjpeg|nvJitLink|nvrtc|nvvm|FreeImage)\w*"
     r"|\b(NPP|FreeImage|NvSci\w*|cuDLA|NVVM|libNVVM|cuDNN|NCCL|MPI)\b|needs? (boost|gsl|gdal)",

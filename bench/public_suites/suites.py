@@ -180,8 +180,8 @@ class HeCBench(Suite):
 
 def shortened(command: Command) -> List[Command]:
     """Returns commands with less work, in the order in which they are tried. In the first command the last number,
-    which is a count of repetitions in most programs, is 2; in the second command other numbers of 64 and more are
-    also divided by 16. A command that equals an earlier command is left out."""
+    which is a count of repetitions in most programs, is reduced to 2; in the second command other numbers of 64 and
+    more are also divided by 16. A command that equals an earlier command is left out."""
     words = list(command.words)
     numbers = [i for i, word in enumerate(words) if i > 0 and word.isdigit()]
     if not numbers:

@@ -196,7 +196,7 @@ def peer_wheel(folder):
     write(project, PEER_PROJECT)
     for name in ("scale_tvm_ffi.cc", "tvm_ffi_checks.h"):
         shutil.copy(ROOT / "bench/peers" / name, project)
-    shutil.copytree(ROOT / "sdk/include", project / "include")  # defines float16 and bfloat16
+    shutil.copytree(ROOT / "sdk/include", project / "include")  # the headers that define float16 and bfloat16
     return build_wheel(folder / "peer", project)
 
 

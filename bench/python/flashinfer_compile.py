@@ -140,8 +140,8 @@ def main():
         kernkit_flags = ["-DKERNKIT_COMPILED", "-I", sdk / "tvm_ffi_compat", "-I", sdk / "include", "-isystem", folder]
 
         def take(file, limit):
-            """Measures a file and records the row. Returns the file if it must be measured in the next round,
-            otherwise None."""
+            """Measures a file and records the row. Returns the file if it was not measured, because --until has passed
+            or a step took longer than `limit` [s]; otherwise None."""
             if datetime.datetime.now().time() > options.until:
                 return file
             template = flashinfer_sources.TEMPLATE.search((csrc / file).read_text(errors="replace"))

@@ -152,7 +152,7 @@ def main():
             for dtype in DTYPES:
                 for n, d in SHAPES:
                     measure(rows, libraries, op, dtype, n, d, False, ratios)
-                if op != "silu_and_mul":  # the sample requires contiguous rows
+                if op != "silu_and_mul":  # silu_and_mul requires contiguous rows
                     measure(rows, libraries, op, dtype, 64, 4096, True, ratios)
         for (op, peer), cells in sorted(ratios.items()):
             mean = math.exp(statistics.fmean(map(math.log, cells.values())))

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""scale of float32 for ten sizes, 4 KiB to 512 MiB per array, on one thread: called from C++ and compared with copies,
-and called from Python and compared with NumPy. All calls take turns on the same memory, allocated by NumPy: C++ from
-the start of a page, as every copy requires, and Python 16 bytes later, where NumPy's own large arrays begin.
+"""Times scale of float32 arrays for ten sizes, 4 KiB to 512 MiB per array, on one thread: calls from C++ in comparison
+with copies, and calls from Python in comparison with NumPy. All calls take turns on the same memory, allocated by
+NumPy: C++ from the start of a page, as every copy requires, and Python 16 bytes later, where NumPy's own large arrays
+begin.
 
     KERNKIT_THREADS=1 python bench/python/scale_sizes.py [--record FILE] [--rounds N]
 
@@ -62,7 +63,8 @@ class Timers:
 
 
 def array(size):
-    """Returns an array that begins at a page and has 64 bytes more than `size`. All its pages are in memory."""
+    """Returns an array that begins at a page and has 64 bytes more than `size` [bytes]. The array is written once, so
+    that all its pages are in memory."""
     memory = np.full(size + 2 * PAGE, 1, "uint8")
     return memory[-memory.ctypes.data % PAGE :][: size + 64]
 

@@ -68,8 +68,8 @@ class Library:
         return seconds(["cmake", "--build", "--preset", self.preset, "--target", *targets], self.folder)
 
     def bare(self, output):
-        """Runs the command by which the build makes a file, without ninja and CMake, and returns the processor time
-        [s]."""
+        """Runs the build's command for the file `output`, such as a compile command, without ninja and CMake, and
+        returns the processor time [s]."""
         listing = seconds(["ninja", "-t", "commands", "-s", output], self.build)[1].splitlines()
         return seconds(listing[-1], self.build, shell=True)[0]
 

@@ -38,8 +38,8 @@ class Folder {
   std::string path_;
 };
 
-/// Loads a copy of the library with these environment variables, and returns the op `scale`. "@" in
-/// a value is replaced by the folder.
+/// Loads a copy of the library with these environment variables, and returns the op `scale`. "@" at
+/// the beginning of a value is replaced by the path of the folder.
 KernkitFunction load_scale(const Folder& folder, const Settings& settings) {
   const std::string copy = folder.path() + "/library.so";
   std::filesystem::copy_file(KERNKIT_BENCH_KERNELS, copy);

@@ -66,7 +66,8 @@ void shapes(benchmark::internal::Benchmark* rows) {
   rows->Args({1024, 4096});
 }
 
-// Times `call` if `call` and `plain` give the same results, apart from rounding errors.
+// Times `call`, after a check that `call` and `plain` give the same results, apart from rounding
+// errors.
 template <class T, class Call, class Plain>
 void time(benchmark::State& state, const Call& call, const Plain& plain) {
   const int64_t n = state.range(0), d = state.range(1);

@@ -21,7 +21,8 @@ constexpr DLDevice kCpu = {kDLCPU, 0};
 constexpr DLDataType kFloat32 = {kDLFloat, 32, 1};
 constexpr size_t kBytes = 4096;
 
-// The allocator of tvm-ffi's guide, once with kernkit's GetDataSize() and once with tvm-ffi's.
+// Allocators by std::malloc(), as in tvm-ffi's guide. OurMalloc computes the size by kernkit's
+// GetDataSize(), PeerMalloc by tvm-ffi's GetDataSize().
 struct OurMalloc {
   void AllocData(DLTensor* tensor) { tensor->data = std::malloc(kernkit::GetDataSize(*tensor)); }
   void FreeData(DLTensor* tensor) { std::free(tensor->data); }
@@ -55,7 +56,7 @@ ffi::Tensor peer_nd_alloc() {
   return ffi::Tensor::FromNDAlloc(Alloc(), {32, 32}, kFloat32, kCpu);
 }
 
-// A minimal framework allocator, which is set while the object exists.
+// Sets a minimal allocator in tvm_ffi, as a framework does, while the object exists.
 struct Framework {
   static int allocate(DLTensor* prototype, DLManagedTensorVersioned** out, void*,
                       void (*)(void*, const char*, const char*)) {
