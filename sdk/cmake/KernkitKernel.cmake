@@ -160,8 +160,8 @@ endfunction()
 #                        of the C++ files, which may call CUDA with LIBRARIES
 #                        CUDA::cudart_static
 #   ARCHITECTURES        architectures for machine code besides those of the library: 90a or 100a,
-#                        whose instructions no later device has, or 100f for a family; not 100f if
-#                        the library has machine code for 100
+#                        whose instructions no later device supports, or 100f for a family; not
+#                        100f if the library has machine code for 100
 #   USES                 other ops of the library whose functions the op's files, test or benchmark
 #                        call: programs of the op link them as well
 #
@@ -170,7 +170,7 @@ endfunction()
 #
 # Stops with an error for a library that does not exist, an unknown option, a missing file or
 # folder, a file that is neither .cc nor .cu, CPU_ONLY with GPU_ONLY, SEPARABLE, ARCHITECTURES or a
-# .cu file, and for architectures that nvcc does not have or does not compile together. At the end
+# .cu file, and for architectures that nvcc does not support or compile together. At the end
 # of the folder of kernkit_add_library() an <op>_export.cc that no call adds is an error.
 function(kernkit_add_kernel library op)
   cmake_parse_arguments(PARSE_ARGV 2 arg "CPU_ONLY;GPU_ONLY;SEPARABLE" "DIR"

@@ -92,7 +92,7 @@ endfunction()
 #
 # Stops with an error for another value of KERNKIT_CUDA, for a compiler that does not exist or does
 # not compile an empty file (with the compiler's message), for architectures that the compiler does
-# not have, and for KERNKIT_CUDA=ON without a compiler.
+# not support, and for KERNKIT_CUDA=ON without a compiler.
 macro(kernkit_find_cuda)
   if(NOT "${KERNKIT_CUDA}" MATCHES "^(AUTO|ON|OFF|)$")
     message(FATAL_ERROR "kernkit: KERNKIT_CUDA is \"${KERNKIT_CUDA}\"; use AUTO, ON or OFF")

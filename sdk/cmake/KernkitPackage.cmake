@@ -56,9 +56,9 @@ endfunction()
 #
 #   <library>  library of kernkit_add_library()
 #
-# Creates the imported target <library>::<library> in projects that find the package. It has the
-# exported C symbols, which kernkit/host/module.h calls. A version with the same major and minor
-# number is compatible.
+# Creates the imported target <library>::<library> in projects that find the package. The target
+# provides the exported C symbols, which kernkit/host/module.h calls. A version with the same
+# major and minor number is compatible.
 function(kernkit_install_library library)
   if(SKBUILD OR NOT PROJECT_IS_TOP_LEVEL)
     return()

@@ -27,7 +27,7 @@ function(_kernkit_other_ops library op out)
 endfunction()
 
 # Links these objects with a program. A program that is built on request depends on these objects
-# alone: with the objects' target CMake would make it depend on the objects of all ops.
+# alone: with the objects' target CMake would make the program depend on the objects of all ops.
 function(_kernkit_link_objects target objects)
   get_target_property(is_on_request ${target} EXCLUDE_FROM_ALL)
   if(is_on_request)
