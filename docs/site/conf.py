@@ -38,7 +38,7 @@ extensions = [
 ]
 source_suffix = {".md": "markdown"}
 myst_heading_anchors = 4
-# The CMake domain cannot resolve references of any kind; MyST would report that once with each broken link.
+# MyST would warn about the CMake domain, which cannot resolve references without a role, at each broken link.
 suppress_warnings = ["myst.domains"]
 nitpicky = True
 # Names in declarations that no page documents and that Sphinx therefore cannot link.

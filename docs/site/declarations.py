@@ -19,7 +19,7 @@ OWN = "kernkit::"  # the namespace that entries of "On this page" leave out
 
 
 class Lines:
-    """The lines of all public declarations, by Doxygen's id. Read once, at the start of a build."""
+    """The line of each public declaration in its header, by Doxygen's id. Read once, at the start of a build."""
 
     of_id: Dict[str, int] = {}
 

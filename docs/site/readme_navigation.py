@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The site's navigation: README's table of pages becomes a tree of pages for each group of rows. The first column of
-a row begins with its group, as in "Start: how do I get a library?". The tables of the reference's index
-and of the gallery's become the pages below the index.
+a row begins with its group, as in "Start: how do I get a library?". The pages to which the tables of
+docs/reference/index.md and docs/gallery.md link become the pages below these two pages.
 """
 
 import re

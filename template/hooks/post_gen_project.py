@@ -30,7 +30,7 @@ SENTINEL_TEXTS = {
 LICENCE_LINE = re.compile(rb"^(#|//) SPDX-License-Identifier: Apache-2.0\n", re.MULTILINE)
 # A line with the condition under which the next lines are kept: "//@ if cuda", "#@ else", "<!--@ end -->".
 CONDITION = re.compile(rb"^\s*(?:(?://|#)@ (if|else|end) ?(\w*)|<!--@ (if|else|end) ?(\w*) -->)$")
-# The sign at the start of a line that is commented out so that the template itself builds.
+# The comment sign of a line that is commented out in the template, so that the template itself builds.
 COMMENTED = re.compile(rb"^(\s*)(?://|#): ?")
 SDK = os.path.join("third_party", "kernkit")
 DEVELOPMENT = os.path.join("third_party", "kernkit_dev")
@@ -187,7 +187,7 @@ def folders_of_template(answers: dict) -> list:
     """Returns the parent folder of the template, once for each answer of cookiecutter that is a path to the template."""
     folders = []
     for key in ("_repo_dir", "_template"):
-        # The template as the caller named it: a path, which can be relative to the caller's folder, or a URL.
+        # The template as given by the caller: a path, which can be relative to the caller's folder, or a URL.
         template = os.path.join(os.environ.get("PWD", ""), str(answers.get(key)))
         if os.path.isfile(os.path.join(template, "cookiecutter.json")):
             folders.append(os.path.dirname(os.path.abspath(template)))

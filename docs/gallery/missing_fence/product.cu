@@ -8,8 +8,8 @@
 constexpr int kSize = 64, kThreads = 128;
 constexpr uint32_t kTileBytes = kSize * kSize * sizeof(__half);
 
-// The position of an element in tiles of 8 rows by 8 columns, the layout of wgmma without a
-// swizzle.
+// Returns the offset of an element [elements] in shared memory, in the layout that wgmma requires
+// without a swizzle: blocks of 8 rows by 8 columns, each of which is contiguous.
 __host__ __device__ int position(int row, int column) {
   return (column / 8 * 8 + row / 8) * 64 + row % 8 * 8 + column % 8;
 }
@@ -23,7 +23,7 @@ __device__ void load(uint32_t to, const void* from, uint32_t barrier) {
       "l"(from), "r"(kTileBytes), "r"(barrier)
       : "memory");
 }
-// Returns the descriptor for wgmma of 16 columns of a tile, from column 16 * step on.
+// Returns wgmma's matrix descriptor for columns 16 * step to 16 * step + 15 of a tile.
 __device__ uint64_t descriptor(uint32_t tile, int step) {
   constexpr uint64_t kToNextColumns = 1024, kToNextRows = 128;
   return (tile + 2 * kToNextColumns * step) >> 4 | kToNextColumns >> 4 << 16 |

@@ -106,8 +106,8 @@ TEST_F(SiluAndMul, ArithmeticIsWiderThanFloat16) {
 
 //@ if cuda
 #if defined(KERNKIT_ON_FIBERS)
-// Tests tensors with more elements than 32 bits can count. The simulator allocates only pages that
-// are accessed, and runs some of the blocks, the first and the last among them.
+// Tests tensors of more than 2^32 elements. The simulator allocates only pages that are accessed,
+// and runs only some of the blocks, including the first and the last block.
 class SiluAndMulLarge : public SiluAndMul {
  protected:
   // Checks that the elements of y in `elements` have the expected values and that all other
@@ -151,7 +151,7 @@ TEST_F(SiluAndMulLarge, Columns) {
   check(2, d, {0, d - 1, d, 2 * d - 1});
 }
 
-// Tests more tiles than a grid can have blocks: some blocks compute a second tile.
+// Tests that blocks compute a second tile if a call has more tiles than a grid can have blocks.
 TEST_F(SiluAndMulLarge, Tiles) {
   const int64_t n = (int64_t{1} << 31) + 1;
   check(n, 1, {0, 1, n - 3, n - 2, n - 1});
@@ -258,9 +258,10 @@ TEST_F(SiluAndMulRejects, Overlap) {
 }  // namespace
 }  // namespace template_library
 
-// Tests the contract of every op with this call: layouts, overlaps, wrong arguments and more.
+// Tests that silu_and_mul keeps the rules for all ops: varies this call by layouts, overlaps, wrong
+// arguments and more.
 //@ if cuda
-// In template_library_cuda_test also on CUDA: streams, devices and launches that fail.
+// In template_library_cuda_test, also tests on CUDA: streams, devices and launches that fail.
 //@ end
 KERNKIT_TEST_CONTRACT(silu_and_mul, example<float>(4, 37), example<float>(4, 74))
 //@ if frameworks

@@ -5,7 +5,7 @@
 
 namespace {
 
-// Sums each piece in one thread. Atomic additions would change their order from run to run.
+// Each thread sums one piece in order. The order of atomic additions could differ between runs.
 __global__ void sum_pieces(int64_t n, const float* x, float* sums) {
   const int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (i * kPiece >= n) return;

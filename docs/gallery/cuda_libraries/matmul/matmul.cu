@@ -13,8 +13,8 @@ void check(cublasStatus_t status, const char* call) {
       << call << " failed: " << cublasGetStatusString(status);
 }
 
-// Creating a handle is expensive, and a handle serves one thread. Handles are never destroyed,
-// because the driver may have been unloaded when the thread ends.
+// Returns the calling thread's cuBLAS handle for a device. The first call creates the handle, which
+// is expensive. Handles are never destroyed: the driver may be unloaded before the thread ends.
 cublasHandle_t handle_of(int device) {
   thread_local cublasHandle_t handles[64] = {};
   KERNKIT_CHECK(device < 64, ValueError) << "cuda:" << device << " is beyond 64 devices";

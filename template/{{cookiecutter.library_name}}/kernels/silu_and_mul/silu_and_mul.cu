@@ -12,9 +12,9 @@ using kernkit::cuda::Pack;
 constexpr int kMaxThreads = 256;
 constexpr int kItems = 4;  // packs per thread
 
-// A block computes a tile at a time, kItems * blockDim.x adjacent packs of one row of y; the loop
-// serves calls with more tiles than a grid has blocks. Indices count packs of kWidth elements. They
-// are 64-bit once per tile and 32-bit inside a tile.
+// A block computes tiles of kItems * blockDim.x adjacent packs of one row of y: one tile, or
+// several if the call has more tiles than a grid can have blocks. Indices count packs of kWidth
+// elements. The index of a tile has 64 bits, an index inside a tile 32 bits.
 template <class T, int kWidth>
 __global__ void __launch_bounds__(kMaxThreads)
     silu_and_mul_kernel(int64_t tiles, int64_t tiles_per_row, int64_t d, Pack<T, kWidth>* y,
