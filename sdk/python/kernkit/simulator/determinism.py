@@ -15,7 +15,7 @@ MOST_RACES = 8  # largest number of races that a finding lists
 ONE_VALUE = "all stores write the same value"  # in the report of a race whose stores may run in any order
 
 Key = Tuple[int, int]  # (number of the call that launched a kernel, number of the run of its graph)
-Run = Tuple[int, List[str]]  # (seed, text of each process)
+Run = Tuple[int, List[str]]  # (seed, the launches that each process reported, as text that read_launches() reads)
 
 
 class Launch(NamedTuple):

@@ -3,8 +3,8 @@
 the files use.
 
 The skeletons are first filled with placeholders for the names of the op and its parameters. replace_placeholders() then
-replaces the placeholders by the names. If the skeletons declare the same name, such as count, their declaration is
-renamed to count_. If a name of the op or of a parameter is a name that the skeletons use without declaring it, such as
+replaces the placeholders by the names. If a skeleton declares a variable or a member with one of these names,
+such as count, the declaration in the skeleton is renamed to count_. If a name of the op or of a parameter is a name that the skeletons use without declaring it, such as
 std or TestTensor, replace_placeholders() raises UserError.
 """
 
