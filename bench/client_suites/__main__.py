@@ -219,8 +219,9 @@ def main():
 
     def run_group(names):
         for name in names:
-            if left_out(options, name) is not None:
-                record_result(name, Ending(NOT_REACHED, left_out(options, name)), 0)
+            reason = left_out(options, name)
+            if reason is not None:
+                record_result(name, Ending(NOT_REACHED, reason), 0)
         names = [name for name in names if name not in results]
         together = run_together(options, names) if len(names) > 1 else {}
         for name, (ending, seconds) in together.items():
