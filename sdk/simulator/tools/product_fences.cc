@@ -8,56 +8,26 @@
 #include "ptx/machine/warp.h"
 #include "ptx/simd/fragment_layout.h"
 #include "tools/definedness.h"
+#include "tools/products.h"
 
 namespace kernkit::simulator::ptx {
-namespace {
-
-bool is_product(const Kernel& kernel, uint32_t operation) {
-  return kernel.origins[operation].has_effect(Effect::kIssuesProducts);
-}
-
-// Adds to a set of registers all registers from which moves, directly or through other registers,
-// copy values to a register of the set.
-void add_sources_of_moves(const std::vector<BitPlan>& plans,
-                          std::unordered_set<uint32_t>* registers) {
-  for (size_t before = 0; before != registers->size();) {
-    before = registers->size();
-    for (const BitPlan& plan : plans) {
-      if (!plan.is_move()) continue;
-      const auto is_tracked = [&](uint32_t item) { return registers->count(item) != 0; };
-      if (std::any_of(plan.results.begin(), plan.results.end(), is_tracked)) {
-        registers->insert(plan.sources.begin(), plan.sources.end());
-      }
-    }
-  }
-}
-
-}  // namespace
 
 ProductFences::ProductFences(const Kernel& kernel) : kernel_(kernel) {
-  std::unordered_set<uint32_t> registers;
-  for (const Operation& operation : kernel.code) {
-    if (!is_product(kernel, operation.number)) continue;
-    const std::vector<uint32_t>& all = kernel.lists[operation.more];
-    registers.insert(all.begin(), all.end());
-  }
+  std::unordered_set<uint32_t> registers = registers_of_products(kernel);
   if (registers.empty()) return;
   const std::vector<BitPlan> plans = plans_of(kernel);
-  add_sources_of_moves(plans, &registers);
+  add_along_moves(plans, &BitPlan::results, &BitPlan::sources, &registers);
   // Registers with the same value in every warp are never written.
   for (const Constant& constant : kernel.constants) registers.erase(constant.at);
   for (const SpecialRegister& special : kernel.specials) registers.erase(special.at);
   std::unordered_map<uint32_t, uint32_t> indices;
   for (const uint32_t item : registers) indices.emplace(item, tracked_++);
 
-  const auto take = [&](const uint32_t* begin, const uint32_t* end, std::vector<uint32_t>* to) {
-    for (; begin != end; ++begin) {
-      const auto found = indices.find(*begin);
+  const auto take = [&](const std::vector<uint32_t>& from, std::vector<uint32_t>* to) {
+    for (const uint32_t item : from) {
+      const auto found = indices.find(item);
       if (found != indices.end()) to->push_back(found->second);
     }
-  };
-  const auto take_all = [&](const std::vector<uint32_t>& from, std::vector<uint32_t>* to) {
-    take(from.data(), from.data() + from.size(), to);
   };
   steps_.resize(kernel.code.size());
   std::unordered_set<uint32_t> summed;  // indices of the registers of D so far
@@ -67,19 +37,16 @@ ProductFences::ProductFences(const Kernel& kernel) : kernel_(kernel) {
       step.kind = Step::kFence;
       continue;
     }
-    if (is_product(kernel, operation.number)) {
-      const std::vector<uint32_t>& all = kernel.lists[operation.more];
-      const uint32_t* const factors =
-          all.data() + WarpgroupProduct::unpack(operation.offset).registers;
+    if (is_product(kernel, operation)) {
       step.kind = Step::kProduct;
-      take(all.data(), factors, &step.written);
-      take(factors, all.data() + all.size(), &step.read);
+      take(sums_of(kernel, operation), &step.written);
+      take(factors_of(kernel, operation), &step.read);
       summed.insert(step.written.begin(), step.written.end());
       continue;
     }
     const BitPlan& plan = plans[operation.number];
-    take_all(plan.results, &step.written);
-    take_all(plan.sources, &step.read);
+    take(plan.results, &step.written);
+    take(plan.sources, &step.read);
     if (plan.is_move()) {
       if (!step.written.empty()) step.kind = Step::kMove;
       continue;
@@ -105,12 +72,12 @@ ProductFences::Missing ProductFences::lack_of(const Step& product, const Operati
   for (const uint32_t item : product.read) {
     const uint32_t writer = state.writers[item];
     if (writer == 0) continue;
-    return {is_product(kernel_, writer - 1) ? Lack::kSums : Lack::kWrite, writer - 1};
+    return {is_product(kernel_, kernel_.code[writer - 1]) ? Lack::kSums : Lack::kWrite, writer - 1};
   }
   for (const uint32_t item : product.written) {
     const uint32_t writer = state.writers[item];
     if (writer == 0) continue;
-    if (!is_product(kernel_, writer - 1)) return {Lack::kWrite, writer - 1};
+    if (!is_product(kernel_, kernel_.code[writer - 1])) return {Lack::kWrite, writer - 1};
     if (shape_of(writer - 1) != shape_of(operation.number)) return {Lack::kShape, writer - 1};
   }
   for (const uint32_t item : product.written) {

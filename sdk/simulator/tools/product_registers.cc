@@ -2,10 +2,10 @@
 #include "tools/product_registers.h"
 
 #include <algorithm>
-#include <set>
+#include <unordered_set>
 
-#include "ptx/simd/fragment_layout.h"
 #include "tools/definedness.h"
+#include "tools/products.h"
 
 namespace kernkit::simulator::ptx {
 namespace {
@@ -20,37 +20,11 @@ bool contains(const std::vector<uint32_t>& all, uint32_t item) {
 
 }  // namespace
 
-bool ProductRegisters::is_product(const Operation& operation) const {
-  return kernel_.origins[operation.number].has_effect(Effect::kIssuesProducts);
-}
-std::vector<uint32_t> ProductRegisters::sums_of(const Operation& product) const {
-  const std::vector<uint32_t>& all = kernel_.lists[product.more];
-  return {all.begin(), all.begin() + WarpgroupProduct::unpack(product.offset).registers};
-}
-std::vector<uint32_t> ProductRegisters::factors_of(const Operation& product) const {
-  const std::vector<uint32_t>& all = kernel_.lists[product.more];
-  return {all.begin() + WarpgroupProduct::unpack(product.offset).registers, all.end()};
-}
-
 ProductRegisters::ProductRegisters(const Kernel& kernel) : kernel_(kernel) {
-  std::set<uint32_t> of_products;
-  for (const Operation& operation : kernel.code) {
-    if (!is_product(operation)) continue;
-    const std::vector<uint32_t>& all = kernel.lists[operation.more];
-    of_products.insert(all.begin(), all.end());
-  }
+  std::unordered_set<uint32_t> of_products = registers_of_products(kernel);
   if (of_products.empty()) return;
   const std::vector<BitPlan> plans = plans_of(kernel);
-  for (size_t before = 0; before != of_products.size();) {
-    before = of_products.size();
-    for (const BitPlan& plan : plans) {
-      if (!plan.is_move()) continue;
-      const auto is_known = [&](uint32_t item) { return of_products.count(item) != 0; };
-      if (std::any_of(plan.sources.begin(), plan.sources.end(), is_known)) {
-        of_products.insert(plan.results.begin(), plan.results.end());
-      }
-    }
-  }
+  add_along_moves(plans, &BitPlan::sources, &BitPlan::results, &of_products);
   accesses_.resize(kernel.code.size());
   const auto take = [&](const std::vector<uint32_t>& from, std::vector<uint32_t>* to) {
     std::copy_if(from.begin(), from.end(), std::back_inserter(*to),
@@ -58,8 +32,8 @@ ProductRegisters::ProductRegisters(const Kernel& kernel) : kernel_(kernel) {
   };
   for (const Operation& operation : kernel.code) {
     Registers& accesses = accesses_[operation.number];
-    if (is_product(operation)) {
-      accesses = {factors_of(operation), sums_of(operation)};
+    if (is_product(kernel_, operation)) {
+      accesses = {factors_of(kernel, operation), sums_of(kernel, operation)};
       continue;
     }
     const BitPlan& plan = plans[operation.number];
@@ -74,9 +48,9 @@ ProductRegisters::ProductRegisters(const Kernel& kernel) : kernel_(kernel) {
 const Operation* ProductRegisters::find(const Operation& operation,
                                         std::vector<Issued>* issued) const {
   const Registers& accesses = accesses_[operation.number];
-  const bool multiplies = is_product(operation);
+  const bool multiplies = is_product(kernel_, operation);
   for (Issued& earlier : *issued) {
-    const std::vector<uint32_t> sums = sums_of(*earlier.product);
+    const std::vector<uint32_t> sums = sums_of(kernel_, *earlier.product);
     std::vector<uint32_t>& copies = earlier.copies;
     const bool reads = intersect(accesses.read, sums) || intersect(accesses.read, copies);
     if (accesses.is_move && reads) {
@@ -92,7 +66,7 @@ const Operation* ProductRegisters::find(const Operation& operation,
                       std::all_of(accesses.written.begin(), accesses.written.end(), is_of_sums) &&
                       (accesses.written == sums || !intersect(accesses.written, sums));
     if (reads || (!adds && intersect(accesses.written, sums)) ||
-        intersect(accesses.written, factors_of(*earlier.product))) {
+        intersect(accesses.written, factors_of(kernel_, *earlier.product))) {
       return earlier.product;
     }
     if (adds || copies.empty()) continue;

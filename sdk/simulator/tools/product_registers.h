@@ -37,9 +37,6 @@ class ProductRegisters {
     bool is_move = false;
     bool empty() const { return read.empty() && written.empty(); }
   };
-  bool is_product(const Operation& operation) const;
-  std::vector<uint32_t> sums_of(const Operation& product) const;
-  std::vector<uint32_t> factors_of(const Operation& product) const;
 
   const Kernel& kernel_;
   // The registers of products, and of copies of sums, that each operation names.
