@@ -84,3 +84,5 @@ BENCHMARK(by_runtime)->Name("launching an empty kernel on the simulator/runtime 
 
 }  // namespace
 }  // namespace kernkit::bench
+
+BENCHMARK_MAIN();

@@ -121,8 +121,8 @@ def incomplete(code: int, results: List[Any], findings: List[Finding], tools: Li
     sentences = {without_numbers(finding["sentence"]) for finding in findings}
 
     def rest_of(sentence: str) -> str:
-        left_out = "racecheck" in tools and ": Invalid __" in sentence  # racecheck omits an invalid access and continues
-        return "a kernel failed, and its invalid accesses were left out" if left_out else "a kernel stopped, and the rest of the kernel did not run"
+        skips = "racecheck" in tools and ": Invalid __" in sentence  # racecheck omits an invalid access and continues
+        return "a kernel failed: its invalid accesses were skipped, and the kernel continued" if skips else "a kernel stopped, and the rest of the kernel did not run"
 
     stopped = [sentence for result in results for sentence in result["stopped"]]
     failed = sum(result["not_run"] for result in results)
