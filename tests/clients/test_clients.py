@@ -52,6 +52,18 @@ def test_torch_extension(run_client, tmp_path):
     assert result.stdout.splitlines()[-1:] == ["right"], result.stdout + result.stderr
 
 
+@pytest.mark.parametrize("options", [[], pytest.param(["--seed", "3"], marks=pytest.mark.slow)], ids=" ".join)
+def test_torch_with_compute_capability_90(run_client, options):
+    result = run_client(["run", "--capability", "90", *options], "torch", "torch_hopper.py")
+    assert result.stdout.splitlines()[-1:] == ["right"], result.stdout + result.stderr
+
+
+@pytest.mark.slow
+def test_tools_with_compute_capability_90(run_client):
+    result = run_client(["sanitize", "--capability", "90", "--error-exitcode", "7"], "torch", "torch_hopper.py")
+    assert (result.returncode, result.stdout.splitlines()[-1:]) == (0, ["right"]), result.stdout + result.stderr
+
+
 @pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is not installed")
 @pytest.mark.parametrize("options", [[], pytest.param(["--seed", "3"], marks=pytest.mark.slow)], ids=" ".join)
 def test_products_by_cublas(run_client, tmp_path, options):
