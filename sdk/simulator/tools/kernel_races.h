@@ -18,8 +18,11 @@
 #include "tools/observers.h"
 #include "tools/product_fences.h"
 #include "tools/product_registers.h"
+#include "tools/race_traits.h"
 
 namespace kernkit::simulator::ptx {
+
+class BlockRaces;
 
 class KernelRaces : public LaunchHooks {
  public:
@@ -33,37 +36,13 @@ class KernelRaces : public LaunchHooks {
   bool continues_after_faults() const override { return true; }
 
  private:
-  class OfBlock;
-  /// The properties of an operation that racecheck uses.
-  struct Traits : OrderTraits {
-    enum Does : uint8_t {
-      kNothing,
-      kAccesses,
-      kFences,
-      kWaitsForGrids,
-      kReleasesGrids,
-      kCommits,
-      kWaitsForCopies,
-      kWaitsForAllCopies,
-      kFencesProxies,
-      kFencesInits,
-      kCommitsBulkCopies,
-      kWaitsForBulkCopies,
-      kIssuesProducts,
-      kCommitsProducts,
-      kWaitsForProducts
-    } does = kNothing;
-    bool is_mbarrier = false;       // whether the access is to an mbarrier object
-    bool completes_copies = false;  // whether the access is cp.async.mbarrier.arrive
-    uint32_t number = 0;            // number among the operations that access memory
-  };
-  static Traits traits_of(const Operation& operation, const Origin& origin);
+  friend class BlockRaces;
   void widen_scopes();
-  OfBlock& of_block(const Block& block) const { return *blocks_.at(&block); }
+  BlockRaces& of_block(const Block& block) const { return *blocks_.at(&block); }
 
   std::shared_ptr<const InstrumentedKernel> instrumented_;
-  std::vector<Traits> traits_;  // traits of each operation
-  uint32_t num_accesses_ = 0;   // number of operations that access memory
+  std::vector<RaceTraits> traits_;  // traits of each operation
+  uint32_t num_accesses_ = 0;       // number of operations that access memory
   std::vector<RaceLedger*> ledgers_;
   RaceLevel least_;  // least severe level that is reported
   GlobalCells& cells_;
@@ -72,8 +51,8 @@ class KernelRaces : public LaunchHooks {
   LaunchOrder order_;
   bool is_async_ = false;  // whether the kernel has bulk copies or products of wgmma
   ProductRegisters products_;
-  ProductFences fences_;                               // fences of products
-  std::unordered_map<const Block*, OfBlock*> blocks_;  // hooks of each block
+  ProductFences fences_;                                  // fences of products
+  std::unordered_map<const Block*, BlockRaces*> blocks_;  // hooks of each block
   // By address of a word of global memory: the warps, by key_of(), that stored the same value
   // there.
   std::unordered_map<uint64_t, std::unordered_set<uint64_t>> same_value_;
