@@ -45,10 +45,10 @@ struct TensorMap {
   static constexpr bool is_float(uint32_t type) { return type >= 6 && type <= 12; }
   /// Returns whether a load rounds elements to tf32: TFLOAT32 and TFLOAT32_FTZ.
   bool rounds_to_tf32() const { return type == 11 || type == 12; }
-  /// Returns whether the sizes, box and traversal strides of all dimensions are set, as a copy
-  /// requires.
+  /// Returns whether the element size, and the sizes, box and traversal strides of all dimensions
+  /// are set, as a copy requires.
   bool is_complete() const {
-    bool complete = true;
+    bool complete = element_bytes != 0;
     for (int d = 0; d < dimensions; ++d) {
       complete = complete && sizes[d] != 0 && box[d] != 0 && steps[d] != 0;
     }

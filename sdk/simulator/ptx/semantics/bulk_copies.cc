@@ -138,6 +138,7 @@ void issue(const BulkCopy& copy, uint64_t number, const std::vector<Block*>& sha
 }
 std::vector<Block*> blocks_of(const std::vector<Target>& targets) {
   std::vector<Block*> blocks;
+  blocks.reserve(targets.size());
   for (const Target& target : targets) blocks.push_back(target.to);
   return blocks;
 }
