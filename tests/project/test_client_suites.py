@@ -151,7 +151,7 @@ def test_the_page_has_the_counts_of_the_record(root, monkeypatch, client):
     assert f"{record['context']['collected']:,}" in page
 
 
-@pytest.mark.parametrize("client, tests", [("pytorch", 177), ("liger_kernel", 60), ("causal_conv1d", 100)])
+@pytest.mark.parametrize("client, tests", [("pytorch", 177), ("liger_kernel", 120), ("causal_conv1d", 100)])
 def test_the_page_on_pytorch_has_the_counts_of_the_record(root, monkeypatch, client, tests):
     monkeypatch.syspath_prepend(str(root / "bench/client_suites"))
     import endings
@@ -160,7 +160,9 @@ def test_the_page_on_pytorch_has_the_counts_of_the_record(root, monkeypatch, cli
     page = (root / "docs/pytorch-without-a-gpu.md").read_text()
     assert endings.row(record["context"], endings.read_record(record)) in page
     assert len(record["results"]) == tests
-    assert f"{record['context']['collected']:,} tests" in page and f"{record['context']['limit_s']:g} s" in page
+    (settings,) = record["context"].get("files", {"": record["context"]}).values()
+    assert f"{record['context']['collected']:,} tests" in page and f"{settings['limit_s']:g} s" in page
+    assert f"--limit {settings['limit_s']:g} --together {settings['together']} --jobs 1" in page
 
 
 def test_the_page_has_the_files_of_the_record(root, monkeypatch):
