@@ -192,6 +192,38 @@ def test_products_and_linear_algebra():
                                 torch.fft.rfft(a)), a, b, rtol=1e-4, atol=1e-4)  # fmt: skip
 
 
+def rounded_product(function, *arguments):
+    """Returns the result of a product in float, rounded to the dtype of the arguments."""
+    return function(*(x.float() for x in arguments)).to(arguments[0].dtype)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_products_of_16_bit_floats_are_rounded_once(dtype):
+    a, b = torch.randn(2, 3, 40, 40, device="cuda").mul(3).to(dtype)
+    for function in (lambda a, b, c: a[0] @ b[0].t(), lambda a, b, c: torch.bmm(a, b), lambda a, b, c: a[0] @ b[0, 0],
+                     lambda a, b, c: torch.addmm(c[0], a[0], b[0], beta=0.5, alpha=2),
+                     lambda a, b, c: F.linear(a, b[0], c[0, 0])):  # fmt: skip
+        assert torch.equal(function(a, b, a), rounded_product(function, a, b, a))
+    out, sums = torch.empty(0, device="cuda", dtype=dtype), a[0].clone()
+    assert torch.mm(a[0], b[0], out=out) is out and torch.equal(out, rounded_product(torch.mm, a[0], b[0]))
+    assert sums.addmm_(a[1], b[1]) is sums
+    assert torch.equal(sums, rounded_product(torch.addmm, a[0], a[1], b[1]))
+    with pytest.raises(RuntimeError, match="same dtype"):
+        a[0] @ b[0].float()
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_convolutions_of_16_bit_floats_are_rounded_once(dtype):
+    x, w = (torch.randn(size, device="cuda").to(dtype).requires_grad_() for size in ((2, 4, 9, 9), (6, 4, 3, 3)))
+    y = F.conv2d(x, w, padding=1)
+    y.backward(torch.ones_like(y))
+    in_float = [z.detach().float().requires_grad_() for z in (x, w)]
+    expected = F.conv2d(*in_float, padding=1)
+    expected.backward(torch.ones_like(expected))
+    for found, z in ((y, expected), (x.grad, in_float[0].grad), (w.grad, in_float[1].grad)):
+        assert torch.equal(found, z.to(dtype))
+
+
 def test_sparse_matrices():
     a, b = torch.randn(5, 6) * (torch.rand(5, 6) > 0.5), torch.randn(6, 3)
     equal_on_both(lambda a, b: (a.to_sparse() @ b, a.to_sparse_csr() @ b, torch.sparse.mm(a.to_sparse(), b), a.to_sparse().to_dense()), a, b)

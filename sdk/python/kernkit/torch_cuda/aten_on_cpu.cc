@@ -24,6 +24,7 @@
 #include "allocator_blocks.h"
 #include "device_tensors.h"
 #include "missing_operators.h"
+#include "products_in_float.h"
 #include "products_on_cpu.h"
 #include "python_line.h"
 #include "random.h"
@@ -48,9 +49,10 @@ struct BelowAutograd {
 };
 
 // Calls the CPU kernel of an operator. `stack` holds the arguments before the call, and the results
-// after the call.
-void call_on_cpu(const OperatorHandle& op, Stack* stack) {
+// after the call. `is_product`: see products_in_float.h.
+void call_on_cpu(const OperatorHandle& op, bool is_product, Stack* stack) {
   try {
+    if (is_product) return call_product(op, stack);
     op.callBoxed(*stack);
   } catch (c10::Error& error) {
     const std::string text = error.what_without_backtrace();
@@ -85,6 +87,7 @@ struct OperatorFacts {
   // Whether a result's shape, or a result that is not a tensor, depends on the contents of tensors.
   // Such an operator runs during the call, not later in the stream.
   bool returns_values;
+  bool is_product;                  // see products_in_float.h
   bool is_random;                   // whether the operator uses random numbers
   bool is_on_cpu;                   // whether PyTorch has a CPU kernel
   int generator = -1;               // index of the argument for a generator; -1 for none
@@ -107,6 +110,7 @@ OperatorFacts::OperatorFacts(const OperatorHandle& op) : name(op.schema().name()
   const c10::FunctionSchema& schema = op.schema();
   is_mutable = schema.is_mutable();
   is_copy = name == "aten::copy_";
+  is_product = torch_cuda::is_product(schema);
   takes_cpu_tensors = is_copy || begins_with(name, "aten::index") ||
                       begins_with(name, "aten::_index_put") ||
                       begins_with(name, "aten::_unsafe_index") ||
@@ -182,7 +186,7 @@ class LaterCall {
     } else if (random_) {
       seeded.emplace(*random_);
     }
-    call_on_cpu(op_, &stack);
+    call_on_cpu(op_, facts_.is_product, &stack);
     const std::vector<at::Tensor> found = tensors_in(stack);
     for (size_t i = 0; i < std::min(found.size(), results_.size()); ++i) {
       if (found[i].defined() && results_[i].defined()) results_[i].copy_(found[i]);
@@ -243,7 +247,11 @@ class CpuKernel final : public c10::OperatorKernel {
     const BelowAutograd below;
     const bool captures = runs_later() ? is_captured(stream) : !take_turn(stream);
     if ((captures || runs_later()) && facts_.is_on_cpu) {
-      std::optional<Stack> results = call_later(op, given, &on_cpu, arguments, stream, captures);
+      std::optional<Stack> results;
+      // A product of different dtypes runs at the call, which raises PyTorch's error.
+      if (!facts_.is_product || have_one_dtype(on_cpu)) {
+        results = call_later(op, given, &on_cpu, arguments, stream, captures);
+      }
       if (results) return std::move(*results);
       take_turn(stream);
     }
@@ -257,7 +265,7 @@ class CpuKernel final : public c10::OperatorKernel {
         seeded.emplace(state);
       }
     }
-    call_on_cpu(op, &on_cpu);
+    call_on_cpu(op, facts_.is_product, &on_cpu);
     for (IValue& result : on_cpu) result = arguments.convert_back(result);
     if (facts_.is_mutable) write_back(arguments, stream);
     return on_cpu;

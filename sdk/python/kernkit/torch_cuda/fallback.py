@@ -28,6 +28,10 @@ TAKE_CPU_TENSORS = ("index", "_index_put", "_unsafe_index", "_ctc_loss", "_forea
 RETURN_VALUES = {"_unique2", "bincount", "equal", "is_nonzero", "masked_select", "nonzero", "repeat_interleave",
                  "unique_consecutive", "unique_dim", "unique_dim_consecutive"}  # fmt: skip
 
+# Products of matrices and convolutions. With 16-bit floats, they are computed in float, as in products_in_float.h.
+PRODUCTS = {"_addmm_activation", "addbmm", "addbmm_", "addmm", "addmm_", "addmv", "addmv_", "baddbmm", "baddbmm_", "bmm", "convolution",
+            "convolution_backward", "dot", "mm", "mv", "vdot"}  # fmt: skip
+
 Run = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
 Release = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
@@ -146,6 +150,47 @@ def cpu_generator(generator):
     return torch.Generator().manual_seed(hash((generator.initial_seed(), offset)) & (2**63 - 1))
 
 
+def product(op, args, kwargs):
+    """Returns the results of a product. Tensors that are all float16, or all bfloat16, are converted to float, and the
+    results are rounded once."""
+    tensors = [x for x in (*args, *kwargs.values()) if isinstance(x, torch.Tensor)]
+    dtypes = {x.dtype for x in tensors}
+    if dtypes not in ({torch.float16}, {torch.bfloat16}):
+        return op(*args, **kwargs)
+    (dtype,) = dtypes
+    floats = [(x, x.float()) for x in tensors]
+
+    def in_float(value):
+        return next((y for x, y in floats if x is value), value)
+
+    def rounded(result):
+        if not isinstance(result, torch.Tensor):
+            return result
+        written = next((x for x, y in floats if y is result), None)
+        if written is None:
+            return result.to(dtype)
+        return written.resize_(result.shape).copy_(result)
+
+    results = op(*map(in_float, args), **{name: in_float(value) for name, value in kwargs.items()})
+    return tuple(map(rounded, results)) if isinstance(results, tuple) else rounded(results)
+
+
+def softmax(op, args, kwargs):
+    """Returns the results of softmax or log_softmax. A 16-bit input is converted if the results are floats."""
+    x, dim, half_to_float = args
+    return op(x.float() if half_to_float else x, dim, False, **kwargs)
+
+
+def softmax_backward(op, args, kwargs):
+    grad, output, dim, dtype = args
+    return op(grad, output, dim, grad.dtype).to(dtype)
+
+
+# {operator: function that calls its CPU kernel}, for operators whose arguments or results are converted
+CALLS = {**dict.fromkeys(PRODUCTS, product), "_softmax": softmax, "_log_softmax": softmax,
+         "_softmax_backward_data": softmax_backward, "_log_softmax_backward_data": softmax_backward}  # fmt: skip
+
+
 def results_of(value):
     return [value] if isinstance(value, torch.Tensor) else list(value or ())
 
@@ -156,6 +201,10 @@ class Kernel:
     def __init__(self, name, op):
         self.name, self.op, self.is_mutable = name, op, op._schema.is_mutable
         self.takes_cpu_tensors = name.startswith(TAKE_CPU_TENSORS)
+        packet, _, overload = name.partition(".")
+        # Products with a dtype as an argument, and gradients of softmax with out=, have no CPU kernel or no conversion.
+        is_converted = not overload.startswith("dtype") and not ("backward_data" in packet and overload)
+        self.converted_call = CALLS.get(packet) if is_converted else None
         self.is_random = any(argument.name == "generator" for argument in op._schema.arguments)
 
     def __call__(self, *args, **kwargs):
@@ -191,7 +240,7 @@ class Kernel:
 
     def call(self, args, kwargs):
         try:
-            return self.op(*args, **kwargs)
+            return self.converted_call(self.op, args, kwargs) if self.converted_call else self.op(*args, **kwargs)
         except RuntimeError as error:
             if isinstance(error, NotImplementedError) or "not implemented for" in str(error):
                 raise NotImplementedError(f"{error} ({ADVICE})") from None

@@ -18,8 +18,8 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-SOURCES = ("aten_on_cpu.cc", "allocator_blocks.h", "device_tensors.h", "matrix_product.h", "missing_operators.h", "products_on_cpu.h",
-           "python_line.h", "random.h", "streams.h")  # fmt: skip
+SOURCES = ("aten_on_cpu.cc", "allocator_blocks.h", "device_tensors.h", "matrix_product.h", "missing_operators.h", "products_in_float.h",
+           "products_on_cpu.h", "python_line.h", "random.h", "streams.h")  # fmt: skip
 CYCLES_PER_MICROSECOND = 1000  # the clock rate of 1 GHz that torch.cuda._sleep() assumes
 LIBRARIES = []  # the library with the functions of cuBLAS, cuDNN and NCCL; empty until prepare() loads it
 
