@@ -39,10 +39,14 @@ struct KernelInfo {
   std::vector<size_t> sizes;      ///< sizes of the arguments [bytes]; 0 for an unknown size
   CudaInvoke invoke = nullptr;    ///< function that calls a kernel compiled as C++; otherwise null
   void** module = nullptr;        ///< module of a kernel compiled by nvcc; otherwise null
-  int opted_in_shared_memory = -1;  ///< limit set by cudaFuncSetAttribute() [bytes]; -1 if unset
-  KernelAttributes attributes;      ///< attributes, set by KernelExecutor::read_attributes()
+  int opted_in_shared_memory = -1;     ///< limit set by cudaFuncSetAttribute() [bytes]; -1 if unset
+  bool allows_large_clusters = false;  ///< value of cudaFuncAttributeNonPortableClusterSizeAllowed
+  KernelAttributes attributes;         ///< attributes, set by KernelExecutor::read_attributes()
   /// Returns the maximum dynamic shared memory of a launch [bytes].
   int max_dynamic_shared_memory() const;
+  /// Returns the maximum number of blocks in a cluster on the current device: 8 on devices with
+  /// clusters, 16 for a kernel that allows larger clusters.
+  size_t largest_cluster() const;
 };
 
 /// A variable of a module.

@@ -28,6 +28,9 @@ cudaError_t read_attribute(int* value, CUfunction_attribute attribute, const voi
     case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
       *value = all.maxDynamicSharedSizeBytes;
       break;
+    case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
+      *value = all.nonPortableClusterSizeAllowed;
+      break;
     default: *value = 0;  // attributes without an effect in the simulator
   }
   return cudaSuccess;

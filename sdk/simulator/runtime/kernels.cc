@@ -130,18 +130,22 @@ size_t blocks_per_sm(const KernelInfo& kernel, size_t threads, size_t shared_mem
   return std::min(by_threads, (opt_in + reserved) / share);
 }
 
+size_t KernelInfo::largest_cluster() const {
+  if (current_device().compute_capability < 90) return 1;
+  return allows_large_clusters ? 16 : 8;
+}
+
 namespace core {
-namespace {
-
-// Returns the maximum number of blocks in a cluster of the current device.
-size_t largest_cluster() { return current_device().compute_capability >= 90 ? kMaxClusterSize : 1; }
-
-}  // namespace
 
 bool kernel_exists(const void* kernel) { return find_kernel(kernel) != nullptr; }
 
 cudaError_t set_kernel_attribute(const void* kernel, cudaFuncAttribute attribute, int value) {
   return with_kernel(kernel, [&](KernelInfo* info) {
+    if (attribute == cudaFuncAttributeNonPortableClusterSizeAllowed) {
+      if (value != 0 && value != 1) return cudaErrorInvalidValue;
+      info->allows_large_clusters = value == 1;
+      return cudaSuccess;
+    }
     if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaSuccess;
     const int most = current_device().shared_memory_per_block_opt_in;
     if (value < 0 || value > most - static_cast<int>(info->attributes.shared_bytes)) {
@@ -164,6 +168,7 @@ cudaError_t read_kernel_attributes(cudaFuncAttributes* attributes, const void* k
     attributes->ptxVersion =
         info->attributes.capability != 0 ? info->attributes.capability : device;
     attributes->binaryVersion = device;
+    attributes->nonPortableClusterSizeAllowed = info->allows_large_clusters ? 1 : 0;
     return cudaSuccess;
   });
 }
@@ -219,7 +224,7 @@ cudaError_t read_active_clusters(int* clusters, const void* kernel, const Launch
     if (clusters == nullptr || threads < 1 || threads > 1024 || size < 1) {
       return cudaErrorInvalidValue;
     }
-    if (size > largest_cluster()) return cudaErrorInvalidClusterSize;
+    if (size > info->largest_cluster()) return cudaErrorInvalidClusterSize;
     const size_t resident = static_cast<size_t>(current_device().sm_count) *
                             blocks_per_sm(*info, threads, request.shared_memory);
     *clusters = static_cast<int>(resident / size);
@@ -232,7 +237,7 @@ cudaError_t read_largest_cluster(int* blocks, const void* kernel, const LaunchRe
     const size_t threads = volume(request.block);
     if (blocks == nullptr || threads < 1 || threads > 1024) return cudaErrorInvalidValue;
     const bool fits = blocks_per_sm(*info, threads, request.shared_memory) != 0;
-    *blocks = fits ? static_cast<int>(largest_cluster()) : 0;
+    *blocks = fits ? static_cast<int>(info->largest_cluster()) : 0;
     return cudaSuccess;
   });
 }

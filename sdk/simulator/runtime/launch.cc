@@ -15,7 +15,6 @@ namespace {
 
 using Arguments = std::vector<std::vector<unsigned char>>;
 
-using core::kMaxClusterSize;
 using core::volume;
 using Request = core::LaunchRequest;
 
@@ -54,7 +53,13 @@ cudaError_t check(const Request& request, const KernelInfo& kernel) {
               capability_text(device.compute_capability),
           cudaErrorNotSupported);
     }
-    if (volume(cluster) > kMaxClusterSize) return cudaErrorInvalidClusterSize;
+    if (volume(cluster) > kernel.largest_cluster()) {
+      return reject_argument(
+          "clusterDim: a cluster of " + std::to_string(volume(cluster)) +
+              " blocks; expected at most 8, or at most 16 after cudaFuncSetAttribute() with "
+              "cudaFuncAttributeNonPortableClusterSizeAllowed",
+          cudaErrorInvalidClusterSize);
+    }
     if (request.grid.x % cluster.x != 0 || request.grid.y % cluster.y != 0 ||
         request.grid.z % cluster.z != 0) {
       return cudaErrorInvalidConfiguration;

@@ -97,7 +97,10 @@ void State::reset(std::vector<CudaDevice> new_devices) {
   execs.clear();
   for (auto* object : user_objects) delete object;
   user_objects.clear();
-  for (auto& [function, kernel] : kernels) kernel.opted_in_shared_memory = -1;
+  for (auto& [function, kernel] : kernels) {
+    kernel.opted_in_shared_memory = -1;
+    kernel.allows_large_clusters = false;
+  }
   if (devices.empty()) return;
   for (auto& [handle, module] : modules) {
     for (KernelExecutor* executor : executors()) executor->begin_managed_variables(handle);

@@ -19,10 +19,6 @@ struct LaunchRequest {
   bool overlaps_previous = false;
 };
 
-/// Maximum number of blocks in a cluster: CUDA's portable limit for compute capability 9.0 and
-/// later. Larger clusters, which a kernel can permit on some devices, are unsupported.
-constexpr size_t kMaxClusterSize = 8;
-
 /// Returns the number of threads in a block of this size, or of blocks in a grid or cluster of this
 /// size.
 inline size_t volume(dim3 size) { return size_t{size.x} * size.y * size.z; }

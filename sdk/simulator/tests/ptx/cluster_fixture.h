@@ -25,12 +25,8 @@ class PtxClusters : public Ptx {
            "add.u32 %peer, %rank, 1; rem.u32 %peer, %peer, %size;\n.loc 1 9 3\n" +
            body + "\nst.global.u32 [%out], %r1;\nret;\n}\n";
   }
-  std::vector<uint32_t> run(const std::string& text, dim3 grid, dim3 cluster,
-                            cudaError_t expected = cudaSuccess,
-                            const std::vector<uint32_t>& in = {}) {
-    PtxModule module(text);
-    const uint32_t count = grid.x * grid.y * grid.z * 32;
-    uint32_t* out = memory<uint32_t>(count);
+  static cudaError_t launch(const PtxModule& module, dim3 grid, dim3 cluster, uint32_t* out,
+                            const uint32_t* in) {
     cudaLaunchConfig_t config{};
     config.gridDim = grid;
     config.blockDim = 32;
@@ -39,7 +35,15 @@ class PtxClusters : public Ptx {
     attribute.val.clusterDim = {cluster.x, cluster.y, cluster.z};
     config.attrs = &attribute;
     config.numAttrs = cluster.x * cluster.y * cluster.z == 1 ? 0 : 1;
-    EXPECT_EQ(module.launch_by(config, "blocks", out, memory(in)), cudaSuccess);
+    return module.launch_by(config, "blocks", out, in);
+  }
+  std::vector<uint32_t> run(const std::string& text, dim3 grid, dim3 cluster,
+                            cudaError_t expected = cudaSuccess,
+                            const std::vector<uint32_t>& in = {}) {
+    PtxModule module(text);
+    const uint32_t count = grid.x * grid.y * grid.z * 32;
+    uint32_t* out = memory<uint32_t>(count);
+    EXPECT_EQ(launch(module, grid, cluster, out, memory(in)), cudaSuccess);
     EXPECT_EQ(cudaDeviceSynchronize(), expected);
     if (expected != cudaSuccess) return {};
     EXPECT_EQ(fault(), "none");

@@ -163,6 +163,26 @@ TEST_F(PtxClusters, CopiesBetweenBlocks) {
   }
 }
 
+// A cluster of more than 8 blocks needs an attribute of the kernel.
+TEST_F(PtxClusters, SixteenBlocks) {
+  PtxModule module(text(std::string(kStoreOwn) + kSynchronise +
+                        "mapa.shared::cluster.u32 %r4, %r2, %peer; ld.shared::cluster.u32 %r1, "
+                        "[%r4];\n" +
+                        kSynchronise));
+  uint32_t* out = memory<uint32_t>(16 * 32);
+  EXPECT_EQ(launch(module, {16, 1, 1}, {4, 4, 1}, out, nullptr), cudaErrorInvalidClusterSize);
+  EXPECT_EQ(launch(module, {16, 1, 1}, {16, 1, 1}, out, nullptr), cudaErrorInvalidClusterSize);
+  (void)cudaGetLastError();
+  ASSERT_EQ(cudaFuncSetAttribute(module.kernel("blocks"),
+                                 cudaFuncAttributeNonPortableClusterSizeAllowed, 1),
+            cudaSuccess);
+  ASSERT_EQ(launch(module, {16, 1, 1}, {16, 1, 1}, out, nullptr), cudaSuccess);
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  for (uint32_t block = 0; block < 16; ++block) {
+    EXPECT_EQ(out[block * 32 + 7], (block + 1) % 16 * 100 + 7);
+  }
+}
+
 // Without the attribute, a launch uses the cluster size that the kernel is compiled for.
 TEST_F(PtxClusters, RequiredByTheKernel) {
   const std::string body = "mad.lo.u32 %r1, %size, 10, %rank;";

@@ -99,11 +99,17 @@ class PtxModule {
   template <class... Arguments>
   cudaError_t launch_by(const cudaLaunchConfig_t& config, const char* name,
                         const Arguments&... arguments) const {
-    cudaKernel_t kernel = nullptr;
-    const cudaError_t unknown = cudaLibraryGetKernel(&kernel, library_, name);
-    if (unknown != cudaSuccess) return unknown;
+    const void* function = kernel(name);
+    if (function == nullptr) return cudaErrorSymbolNotFound;
     void* addresses[] = {const_cast<void*>(static_cast<const void*>(&arguments))..., nullptr};
-    return cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(kernel), addresses);
+    return cudaLaunchKernelExC(&config, function, addresses);
+  }
+  /// Returns the address of the kernel `name`; null if the module has no such kernel.
+  const void* kernel(const char* name) const {
+    cudaKernel_t found = nullptr;
+    return cudaLibraryGetKernel(&found, library_, name) == cudaSuccess
+               ? reinterpret_cast<const void*>(found)
+               : nullptr;
   }
 
  private:
