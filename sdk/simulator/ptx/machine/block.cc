@@ -354,9 +354,9 @@ std::string Block::mbarrier_text(const Warp& warp, int lane, const Operation& op
          mbarriers.lapped_text(at, warp.number) + ")";
 }
 
-// Formats the report like the deadlock report of the fiber executor, see Block::deadlock() in
+// Formats the text like the deadlock report of the fiber executor, see Block::deadlock() in
 // fiber/block_faults.cc.
-void Block::throw_deadlock() const {
+std::string Block::waits_text(unsigned* first_thread) const {
   struct WaitingThread {
     const Operation* at = nullptr;  // where the thread waits; null if the thread has ended
     std::string text;
@@ -392,15 +392,18 @@ void Block::throw_deadlock() const {
   if (elsewhere_thread == threads) elsewhere_thread = ended;
   const WaitingThread elsewhere =
       elsewhere_thread < threads ? location_of(elsewhere_thread) : WaitingThread{};
-  throw Fault{location_text(*this, first) + std::to_string(waiting) + " of the block's " +
-                  std::to_string(threads) + " threads wait at " + of_first.text +
-                  (elsewhere_thread == threads
-                       ? std::string(of_first.waits_for_phase ? "" : ", which expects more threads")
-                       : " and thread " + thread_text(*this, elsewhere_thread) +
-                             (elsewhere.at == nullptr ? std::string(" has ended")
-                                                      : " waits at " + elsewhere.text)) +
-                  line_text(*this, *of_first.at),
-              cudaErrorLaunchFailure};
+  *first_thread = first;
+  std::string text = std::to_string(waiting) + " of the block's " + std::to_string(threads) +
+                     " threads wait at " + of_first.text;
+  const std::string line = line_text(*this, *of_first.at);
+  if (elsewhere_thread == threads) {
+    return text + (of_first.waits_for_phase ? "" : ", which expects more threads") + line;
+  }
+  const std::string another = " and thread " + thread_text(*this, elsewhere_thread);
+  if (elsewhere.at == nullptr) return text + another + " has ended" + line;
+  const std::string other_line = line_text(*this, *elsewhere.at);
+  if (other_line != line) text += line;
+  return text + another + " waits at " + elsewhere.text + other_line;
 }
 
 }  // namespace kernkit::simulator::ptx

@@ -93,8 +93,9 @@ struct Block {
   bool has_ended() const { return live_ == 0; }
   /// Returns whether a thread can continue.
   bool is_ready();
-  /// Throws a Fault that reports that every thread waits.
-  [[noreturn]] void throw_deadlock() const;
+  /// Describes where the threads of the block wait, for the report of a deadlock. Stores the number
+  /// of the first waiting thread in *first_thread.
+  std::string waits_text(unsigned* first_thread) const;
   /// Returns the first thread that can continue; if all threads wait, the first thread that has not
   /// ended.
   Running running() const;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ptx/machine/cluster.h"
 
+#include "ptx/machine/fault.h"
 #include "schedule/progress.h"
 #include "schedule/schedule.h"
 
@@ -44,7 +45,7 @@ Block::Stop Cluster::run() {
     if (all_ended) return Block::Stop::kEnded;
     // Also tests is_ready(): a block that ran later in this round may have let an earlier block of
     // the round continue.
-    if (!any_runs && !any_is_ready()) first_block().throw_deadlock();
+    if (!any_runs && !any_is_ready()) throw_deadlock();
     if (yields) return Block::Stop::kYields;
   }
 }
@@ -54,6 +55,23 @@ bool Cluster::any_is_ready() {
     if (!ended_[rank] && blocks_[rank]->is_ready()) return true;
   }
   return false;
+}
+
+// Reports where the first block waits, and where other blocks wait if their threads wait elsewhere.
+void Cluster::throw_deadlock() const {
+  std::string text;
+  for (uint32_t rank = 0; rank < count_; ++rank) {
+    if (ended_[rank]) continue;
+    const Block& waiting = *blocks_[rank];
+    unsigned thread = 0;
+    const std::string waits = waiting.waits_text(&thread);
+    if (text.empty()) {
+      text = location_text(waiting, thread) + waits;
+    } else if (text.find(waits) == std::string::npos) {
+      text += "; block " + index_text(waiting.index) + ": " + waits;
+    }
+  }
+  throw Fault{text, cudaErrorLaunchFailure};
 }
 
 const Block& Cluster::first_block() const {

@@ -41,6 +41,7 @@ class Cluster {
  private:
   void complete_phase();
   bool any_is_ready();
+  [[noreturn]] void throw_deadlock() const;
 
   dim3 size_;
   uint32_t count_;

@@ -482,16 +482,14 @@ TEST_F(PtxAsyncMistakes, LappedWaiter) {
   const Lines program = {
       {10, kInit},    {11, kInitFence},        {12, kBarrier},         {13, arrive},
       {14, kBarrier}, {15, "@!%pw bra past;"}, {16, wait("first", 0)}, {17, "past:\n" + kBarrier}};
-  check(
-      program,
-      {{"a waiter is lapped",
-        {{14, arrive + "\nbar.sync 0;"}},
-        kMemcheck,
-        "for phase 2 of the mbarrier at byte 16384 of shared memory (1 of 1 arrival missing, "
-        "phases "
-        "0 to 1 completed since the thread's last wait: the thread was lapped) and thread [32, 0, "
-        "0] waits at __syncthreads() (async.cu:16)"}},
-      64);
+  check(program,
+        {{"a waiter is lapped",
+          {{14, arrive + "\nbar.sync 0;"}},
+          kMemcheck,
+          "for phase 2 of the mbarrier at byte 16384 of shared memory (1 of 1 arrival missing, "
+          "phases 0 to 1 completed since the thread's last wait: the thread was lapped) "
+          "(async.cu:16) and thread [32, 0, 0] waits at __syncthreads() (async.cu:17)"}},
+        64);
 }
 
 // Sets the descriptors %da and %db of the matrices A (64 rows, at %s) and B (8 columns, at

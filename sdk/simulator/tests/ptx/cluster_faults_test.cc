@@ -50,7 +50,9 @@ TEST_F(PtxClusterFaults, ADeadlockOfTwoBlocks) {
   EXPECT_EQ(report("setp.eq.u32 %p1, %rank, 0;\n@%p1 bra wait;\nbar.sync 1, 64;\nwait: " +
                    std::string(kSynchronise)),
             "block [0, 0, 0], thread [0, 0, 0]: 32 of the block's 32 threads wait at "
-            "barrier.cluster.wait.aligned, which expects more threads (blocks.cu:9)");
+            "barrier.cluster.wait.aligned, which expects more threads (blocks.cu:9); block [1, 0, "
+            "0]: 32 of the block's 32 threads wait at __syncthreads() of barrier 1, which expects "
+            "more threads (blocks.cu:9)");
 }
 
 }  // namespace

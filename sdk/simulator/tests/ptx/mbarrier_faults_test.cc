@@ -126,14 +126,15 @@ TEST_F(PtxMbarrierFaults, DeadlockWithoutAnArrival) {
             "of 2 arrivals missing) (ring.cu:20)");
 }
 TEST_F(PtxMbarrierFaults, DeadlockWithoutBytes) {
-  EXPECT_EQ(report("@%p0 mbarrier.arrive.expect_tx.shared.b64 _, [bar], 16;\n"
-                   "@%p0 mbarrier.arrive.shared.b64 _, [bar];\n@!%p0 bra after;\n"
-                   ".loc 1 21 3\nwait: mbarrier.try_wait.parity.shared.b64 %p1, [bar], 0;\n"
-                   "@%p1 bra after;\nbra wait;\nafter: .loc 1 25 3\nbar.sync 0;"),
-            "thread [0, 0, 0]: 1 of the block's 64 threads wait at "
-            "mbarrier.try_wait.parity.shared.b64 for phase 0 of the mbarrier at byte 0 of shared "
-            "memory (16 "
-            "bytes missing) and thread [1, 0, 0] waits at __syncthreads() (ring.cu:21)");
+  EXPECT_EQ(
+      report("@%p0 mbarrier.arrive.expect_tx.shared.b64 _, [bar], 16;\n"
+             "@%p0 mbarrier.arrive.shared.b64 _, [bar];\n@!%p0 bra after;\n"
+             ".loc 1 21 3\nwait: mbarrier.try_wait.parity.shared.b64 %p1, [bar], 0;\n"
+             "@%p1 bra after;\nbra wait;\nafter: .loc 1 25 3\nbar.sync 0;"),
+      "thread [0, 0, 0]: 1 of the block's 64 threads wait at "
+      "mbarrier.try_wait.parity.shared.b64 for phase 0 of the mbarrier at byte 0 of shared "
+      "memory (16 "
+      "bytes missing) (ring.cu:21) and thread [1, 0, 0] waits at __syncthreads() (ring.cu:25)");
 }
 
 // A program that ends after some failed waits is not a deadlock: try_wait returns false after its
