@@ -89,7 +89,7 @@ def test_the_architecture_is_that_of_the_capability_or_of_the_options(source, mo
         arguments = single_file.command_for(source, source, options, capability)
         return [argument for argument in arguments if argument.startswith(("-arch", "arch="))]
 
-    assert architecture("") == ["-arch=compute_80"] and architecture("-O1", "90") == ["-arch=compute_90"]
+    assert architecture("") == ["-arch=compute_80"] and architecture("-O1", "90") == ["arch=compute_90a,code=compute_90a"]
     assert architecture("-arch=sm_90", "80") == ["-arch=sm_90"]
     assert architecture("-gencode arch=compute_75,code=compute_75") == ["arch=compute_75,code=compute_75"]
 

@@ -21,6 +21,14 @@ def is_source(name: str) -> bool:
     return name.endswith(".cu")
 
 
+def options_for(capability: str) -> List[str]:
+    """Returns nvcc's options for PTX of a compute capability: from 9.0 on for the architecture with the suffix a, whose
+    PTX has all instructions, such as wgmma. `-arch=compute_90a` would also compile PTX without the suffix."""
+    if int(capability) < 90:
+        return [f"-arch=compute_{capability}"]
+    return ["-gencode", f"arch=compute_{capability}a,code=compute_{capability}a"]
+
+
 def command_for(source: pathlib.Path, runtime: pathlib.Path, options: str, capability: Optional[str]) -> List[str]:
     """Returns nvcc's command for the file, without options for the outputs. An option such as -arch replaces the
     architecture of `capability`. The program is linked with kernkit's runtime, because the toolkit of PyPI has no
@@ -30,7 +38,7 @@ def command_for(source: pathlib.Path, runtime: pathlib.Path, options: str, capab
     except ValueError as error:
         raise UserError(f"--nvcc-options: expected options of nvcc as in a shell, found {options}: {error}") from None
     has_architecture = any(word.startswith(("-arch", "--gpu-architecture", "-gencode", "--generate-code")) for word in words)
-    architecture = [] if has_architecture else [f"-arch=compute_{capability or DEFAULT_CAPABILITY}"]
+    architecture = [] if has_architecture else options_for(capability or DEFAULT_CAPABILITY)
     return [tool("nvcc"), *architecture, "-lineinfo", *words, str(source), "-cudart", "none", "-Xlinker", str(runtime)]
 
 
