@@ -37,9 +37,11 @@ __global__ void __launch_bounds__(kThreads) product(const __half* a, const __hal
   const uint32_t barrier = shared_address(&loaded);
   if (threadIdx.x == 0) {
     asm volatile(
-        "mbarrier.init.shared.b64 [%0], 1;\nfence.mbarrier_init.release.cluster;" ::"r"(barrier));
+        "mbarrier.init.shared.b64 [%0], 1;\nfence.mbarrier_init.release.cluster;" ::"r"(barrier)
+        : "memory");
     asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(barrier),
-                 "r"(2 * kTileBytes));
+                 "r"(2 * kTileBytes)
+                 : "memory");
     load(shared_address(tiles[0]), a, barrier);
     load(shared_address(tiles[1]), b, barrier);
   }
