@@ -162,9 +162,15 @@ std::string Mbarriers::arrive(uint32_t at, uint32_t count, bool drops) {
   if (std::string why = find(at, &state, &live); !why.empty()) return why;
   if (count == 0) return "the count of arrivals is 0; expected at least 1";
   if (count > state.pending) {
-    return count_text(count, "arrival") + " at " + object_text(at) + ", which expects " +
-           count_text(state.expected, "arrival") + " in each phase and lacks " +
-           std::to_string(state.pending);
+    const std::string phase = count_text(count, "arrival") + " at " + object_text(at) +
+                              ", whose phase " + std::to_string(phase_of(at));
+    if (state.pending != 0) {
+      return phase + " expects " + std::to_string(state.pending) + " more of " +
+             count_text(state.expected, "arrival");
+    }
+    return phase + " has " + std::to_string(state.expected) + " of " +
+           count_text(state.expected, "arrival") + " (" + missing_text(state) +
+           "); expected a wait for this phase before the next arrival";
   }
   state.pending -= count;
   if (drops) state.expected -= std::min(count, state.expected);

@@ -211,9 +211,9 @@ TEST_F(PtxAsyncMistakes, Loads) {
           {"more arrivals than expected",
            {{13, expect(2048) + "\n@%pt mbarrier.arrive.shared::cta.b64 %state, [%b];"}},
            kMemcheck,
-           "1 arrival at the mbarrier at byte 16384 of shared memory, which expects 1 arrival in "
-           "each "
-           "phase and lacks 0 (async.cu:13)"},
+           "1 arrival at the mbarrier at byte 16384 of shared memory, whose phase 0 has 1 of 1 "
+           "arrival (2048 bytes missing); expected a wait for this phase before the next arrival "
+           "(async.cu:13)"},
           {"no arrival",
            {{13, "@%pt mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%b], 2048;"}},
            kMemcheck,
@@ -413,7 +413,7 @@ TEST_F(PtxAsyncMistakes, Ring) {
           {"the producer does not wait for an empty stage",
            {{20, ""}},
            kMemcheck,
-           "which expects 1 arrival in each phase and lacks 0 (async.cu:21)"},
+           "expected a wait for this phase before the next arrival (async.cu:21)"},
           {"the consumer waits for the phase before",
            {{30,
              "xor.b32 %r6, %parity, 1;\nnot_full: mbarrier.try_wait.parity.shared::cta.b64 %p1, "

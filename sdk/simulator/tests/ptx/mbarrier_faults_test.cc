@@ -76,14 +76,15 @@ TEST_F(PtxMbarrierFaults, CountsOutOfRange) {
 TEST_F(PtxMbarrierFaults, MoreArrivalsThanExpected) {
   EXPECT_EQ(report("@%p0 mbarrier.arrive.shared.b64 _, [bar], 3;"),
             "thread [0, 0, 0]: mbarrier.arrive.shared.b64: 3 arrivals at the mbarrier at byte 0 of "
-            "shared memory, which expects 2 arrivals in each phase and lacks 2 (ring.cu:12)");
+            "shared memory, whose phase 0 expects 2 more of 2 arrivals (ring.cu:12)");
 }
 TEST_F(PtxMbarrierFaults, AnArrivalAtAPhaseThatOnlyLacksBytes) {
   EXPECT_EQ(report("@!%p0 bra end;\nmbarrier.arrive.expect_tx.shared.b64 _, [bar], 16;\n"
                    "mbarrier.arrive.shared.b64 _, [bar];\nmbarrier.arrive.shared.b64 _, [bar];\n"
                    "end:"),
             "thread [0, 0, 0]: mbarrier.arrive.shared.b64: 1 arrival at the mbarrier at byte 0 of "
-            "shared memory, which expects 2 arrivals in each phase and lacks 0 (ring.cu:12)");
+            "shared memory, whose phase 0 has 2 of 2 arrivals (16 bytes missing); expected a "
+            "wait for this phase before the next arrival (ring.cu:12)");
 }
 TEST_F(PtxMbarrierFaults, TooManyBytes) {
   EXPECT_EQ(report("@%p0 mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [bar], 0x100000;"),
