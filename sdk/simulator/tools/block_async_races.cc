@@ -66,12 +66,12 @@ void BlockRaces::lands(uint64_t copy, const Block& to, const MbarrierPhase& mbar
   });
 }
 
-void BlockRaces::waited(const Warp& warp, const Operation& operation,
+void BlockRaces::waited(const Warp& warp, int lane, const Operation& operation,
                         const MbarrierPhase& mbarrier) {
   const RaceTraits& traits = all_.traits_[operation.number];
   note_phase(mbarrier.at);
   order_.acquire(warp.number, phases_[mbarrier.at].released, traits);
-  order_.acquire_lanes(warp.number, warp.mask, phases_[mbarrier.at].released, traits);
+  order_.acquire_lanes(warp.number, 1u << lane, phases_[mbarrier.at].released, traits);
   order_.complete(warp.number, CompletionKey::of_mbarrier(number_, mbarrier.at),
                   static_cast<uint32_t>(mbarrier.phases));
 }

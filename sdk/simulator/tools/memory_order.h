@@ -13,6 +13,7 @@
 #include "ptx/isa/instruction.h"
 #include "ptx/machine/kernel.h"
 #include "tools/clock.h"
+#include "tools/lane_times.h"
 
 namespace kernkit::simulator::ptx {
 
@@ -46,15 +47,19 @@ struct ProxyClocks {
 /// The clocks that release patterns on a location have released. `lenient` also includes clocks
 /// that strong reads of the releasing warps found without an acquire fence. `by_barrier` has the
 /// clocks that other threads released by fences before a barrier; accesses that only these clocks
-/// order are reported at the level `warn`.
+/// order are reported at the level `warn`. `lanes` has the released times of single lanes, for the
+/// order of the lanes of one warp. Releases that threads of other clusters can acquire have no
+/// `lanes`.
 struct Released {
   SharedClock strict, lenient, by_barrier;
   ProxyClocks fenced;
+  SharedLaneTimes lanes;
   void add(const Released& other) {
     strict = joined(strict, other.strict);
     lenient = joined(lenient, other.lenient);
     by_barrier = joined(by_barrier, other.by_barrier);
     fenced.add(other.fenced);
+    lanes = joined(lanes, other.lanes);
   }
   bool is_empty() const { return strict == nullptr && by_barrier == nullptr; }
 };
@@ -208,7 +213,8 @@ class BlockOrder {
   void acquire(unsigned warp, const Fences& found, const OrderTraits& traits);
   /// Orders the lanes in `lanes`, which acquire the releases `found`: if a release followed the
   /// warp's last arrival at a barrier, the accesses of all lanes before this arrival happened
-  /// before the current operation.
+  /// before the current operation. The accesses of a lane before its release, if the release is
+  /// among `found` or happened before a release among `found`, also happened before.
   void acquire_lanes(unsigned warp, uint32_t lanes, const Fences& found, const OrderTraits& traits);
 
   /// Returns whether any location has releases. Without releases, a read acquires nothing, and an
@@ -216,9 +222,9 @@ class BlockOrder {
   bool any_released() const { return !local_.empty() || !all_.locations_.empty(); }
   /// Records a strong read of the location `key`, whose last write is morally strong with the read.
   void read(unsigned warp, uint64_t key, const OrderTraits& traits);
-  /// Records a strong write to the location `key`. `continues`: the write is an atomic, and is
-  /// morally strong with the write whose value the atomic read.
-  void write(unsigned warp, uint64_t key, const OrderTraits& traits, bool continues);
+  /// Records a strong write by `lane` to the location `key`. `continues`: the write is an atomic,
+  /// and is morally strong with the write whose value the atomic read.
+  void write(unsigned warp, unsigned lane, uint64_t key, const OrderTraits& traits, bool continues);
   /// Records griddepcontrol.wait, after which earlier work has ended.
   void wait_for_earlier_work(unsigned warp) {
     strict_[warp].remote[kEarlierWork] = 1;
@@ -240,16 +246,19 @@ class BlockOrder {
     Clock strict, lenient;
     Fences fences;
     ProxyClocks fenced;
+    LaneTimes lanes;
     uint32_t waiting = 0;
   };
   struct Local {
     Released released;
     uint64_t version;  // Location::version at the release
   };
-  using Lanes = std::array<std::array<uint32_t, 32>, 32>;
+  using Lanes = std::array<LaneRow, 32>;
 
   void begin_lenient();
-  Released now(unsigned warp) const;
+  // Returns a release of the warp's operations until now. `lanes`: the lanes that release.
+  Released now(unsigned warp, uint32_t lanes = 0) const;
+  SharedLaneTimes lane_times(unsigned warp, uint32_t lanes) const;
   void note_fence(unsigned warp, ThreadScope scope);
   void acquire(unsigned warp, const Released& released);
   void acquire_by_barrier(unsigned warp, const Released& released);
@@ -276,6 +285,8 @@ class BlockOrder {
   // For each warp and two lanes: first time of the second lane that the first lane has not
   // acquired.
   std::vector<Lanes> lanes_;
+  // For each warp: the lane times that the warp has acquired, for the warp's releases.
+  std::vector<SharedLaneTimes> acquired_lanes_{kMostWarps};
   // For each warp: time of the last arrival at a barrier of the block, 0 before the first arrival.
   std::array<uint32_t, kMostWarps> arrived_ = {};
 };
