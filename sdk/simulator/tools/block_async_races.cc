@@ -166,6 +166,7 @@ void BlockRaces::wait_for_products(const Warp& warp, const Operation& operation)
   products.erase(std::remove_if(products.begin(), products.end(),
                                 [&](const auto& item) { return item.group <= closed - pending; }),
                  products.end());
+  for (auto& item : products) item.missed_wait = item.missed_wait || item.group > closed;
 }
 
 void BlockRaces::check_products(const Warp& warp, const Operation& operation) {
@@ -199,12 +200,16 @@ void BlockRaces::check_fences(const Warp& warp, const Operation& operation) {
 void BlockRaces::check_registers(const Warp& warp, const Operation& operation) {
   auto& products = warps_[warp.number].products;
   if (products.empty()) return;
-  const Operation* product = all_.products_.find(operation, &products);
-  if (product == nullptr) return;
-  const std::string earlier = line_text(product->number), line = line_text(operation.number);
-  add_finding(RaceLevel::kError, "wgmma.mma_async" + earlier, "access to a register" + line,
-              location_text(block_, thread_of(warp, 0)) + "Access to a register" + line +
-                  " of wgmma.mma_async" + earlier + ", with no wgmma.wait_group between");
+  const ProductRegisters::Issued* found = all_.products_.find(operation, &products);
+  if (found == nullptr) return;
+  const std::string earlier = line_text(found->product->number), line = line_text(operation.number);
+  add_finding(
+      RaceLevel::kError, "wgmma.mma_async" + earlier, "access to a register" + line,
+      location_text(block_, thread_of(warp, 0)) + "Access to a register" + line +
+          " of wgmma.mma_async" + earlier +
+          (found->missed_wait ? ", which is in no committed group at wgmma.wait_group; expected "
+                                "wgmma.commit_group before the wait"
+                              : ", with no wgmma.wait_group between"));
 }
 
 void BlockRaces::note_mbarrier(const Warp& warp, const Operation& operation,
