@@ -265,10 +265,13 @@ void BlockRaces::report_init(const Init& init, const AccessRecord& now, uint32_t
   const AccessRecord& before = init.record;
   if (before.block == now.block && before.warp == now.warp) return;
   if (order_.has_acquired(now.warp, before.block, before.warp, before.time)) return;
+  const bool is_relaxed =
+      order_.is_before_relaxed_arrival(now.warp, before.block, before.warp, before.time);
+  const RaceReason reason = is_relaxed ? RaceReason::kRelaxed : RaceReason::kBarrier;
   const std::string bytes = " at byte " + std::to_string(at) + " of shared memory";
-  add_finding(RaceLevel::kError, all_.cells_.pair_of("", before, now),
-              start_text(now, id) + all_.cells_.race_text(before, init.id, now, bytes) +
-                  text_of(RaceReason::kBarrier));
+  add_finding(
+      RaceLevel::kError, all_.cells_.pair_of("", before, now),
+      start_text(now, id) + all_.cells_.race_text(before, init.id, now, bytes) + text_of(reason));
 }
 
 void BlockRaces::check_init(const Warp& warp, const Operation& operation, const IssuedCopy& copy) {

@@ -18,6 +18,7 @@ void BlockOrder::start(uint64_t block, uint64_t cluster, size_t warps, bool lane
     inits_[w] = {};
     at_barrier_[w] = nullptr;
     acquired_lanes_[w] = nullptr;
+    relaxed_[w] = nullptr;
     own_releases_[w].clear();
   }
   opened_ = {};
@@ -103,19 +104,21 @@ void BlockOrder::open(uint32_t barrier) {
 // release synchronises with the waits of its phase. An arrival with .relaxed releases only what
 // earlier fences of the thread released, see "barrier.cluster".
 void BlockOrder::arrive_at_cluster(unsigned warp, bool releases) {
-  Released& arrivals = all_.cluster(cluster_);
+  LaunchOrder::ClusterArrivals& arrivals = all_.cluster(cluster_);
   if (releases) {
-    arrivals.add(now(warp, UINT32_MAX));
+    arrivals.released.add(now(warp, UINT32_MAX));
   } else {
-    arrivals.add(fences_[warp].cluster);
-    arrivals.add(inits_[warp]);
+    arrivals.released.add(fences_[warp].cluster);
+    arrivals.released.add(inits_[warp]);
+    arrivals.relaxed = joined(arrivals.relaxed, std::make_shared<const Clock>(strict_[warp]));
   }
   tick(warp);  // later accesses do not happen before the waits of this phase
 }
 
 void BlockOrder::leave_cluster_barrier(unsigned warp) {
-  acquire(warp, opened_);
-  at_barrier_[warp] = notes_barriers_ ? opened_.strict : nullptr;
+  acquire(warp, opened_.released);
+  relaxed_[warp] = opened_.relaxed;
+  at_barrier_[warp] = notes_barriers_ ? opened_.released.strict : nullptr;
   tick(warp);
   synchronise(warp, UINT32_MAX);
 }

@@ -94,8 +94,13 @@ class LaunchOrder {
   /// Called for a launch with clusters of several blocks.
   void keep_clusters() { has_clusters_ = true; }
   bool has_clusters() const { return has_clusters_; }
-  /// Returns the releases by arrivals at the barrier of a cluster.
-  Released& cluster(uint64_t number) { return clusters_[number]; }
+  /// The arrivals at the barrier of a cluster: the releases, and the clock of what the warps that
+  /// arrived with .relaxed did before.
+  struct ClusterArrivals {
+    Released released;
+    SharedClock relaxed;
+  };
+  ClusterArrivals& cluster(uint64_t number) { return clusters_[number]; }
 
  private:
   friend class BlockOrder;
@@ -109,7 +114,7 @@ class LaunchOrder {
   std::unordered_map<uint64_t, Location> locations_;  // locations by address of global memory
   std::unordered_map<uint64_t, FenceTimes> fences_;   // fence times by key_of() of the warp
   bool has_clusters_ = false;
-  std::unordered_map<uint64_t, Released> clusters_;  // releases at barrier.cluster, by cluster
+  std::unordered_map<uint64_t, ClusterArrivals> clusters_;  // arrivals by number of the cluster
   std::vector<Completion> completions_;
 };
 
@@ -186,6 +191,12 @@ class BlockOrder {
   bool is_before_barrier(unsigned warp, uint64_t block, unsigned other, uint32_t time) const {
     const SharedClock& clock = at_barrier_[warp];
     return clock != nullptr && clock->has(block, other, time);
+  }
+  /// Returns whether an arrival with .relaxed at the barrier of the cluster, and the wait, are
+  /// between an access and the current operation.
+  bool is_before_relaxed_arrival(unsigned warp, uint64_t block, unsigned other,
+                                 uint32_t time) const {
+    return relaxed_[warp] != nullptr && relaxed_[warp]->has(block, other, time);
   }
   /// Records that the warp has waited until the object of `key` completed `time` operations, see
   /// CompletionKey.
@@ -275,9 +286,12 @@ class BlockOrder {
   std::vector<ProxyClocks> fenced_{kMostWarps};
   bool notes_barriers_ = false;
   std::vector<SharedClock> at_barrier_{kMostWarps};  // clock acquired at the last barrier
-  Released opened_;                                  // releases of the cluster's last barrier phase
-  std::vector<Released> inits_{kMostWarps};          // releases of the last fence.mbarrier_init
-  std::vector<Fences> pending_{kMostWarps};          // releases found by reads, for the next fence
+  LaunchOrder::ClusterArrivals opened_;              // arrivals at the cluster's last phase
+  // For each warp: clock of what is before arrivals with .relaxed at a barrier of the cluster that
+  // the warp has left.
+  std::vector<SharedClock> relaxed_{kMostWarps};
+  std::vector<Released> inits_{kMostWarps};  // releases of the last fence.mbarrier_init
+  std::vector<Fences> pending_{kMostWarps};  // releases found by reads, for the next fence
   // Releases of each warp's own release operations, by location.
   std::map<uint64_t, Fences> own_releases_[kMostWarps];
   std::map<uint32_t, Barrier> barriers_;

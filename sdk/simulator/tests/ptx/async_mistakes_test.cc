@@ -976,7 +976,20 @@ TEST_F(PtxAsyncMistakes, SharedMemoryOfAPeer) {
           {"an arrival with .relaxed",
            {{12, "barrier.cluster.arrive.relaxed.aligned;\nbarrier.cluster.wait.aligned;"}},
            kRacecheck,
-           "(async.cu:11)"},
+           "(async.cu:11), with barrier.cluster.arrive.relaxed between, which releases nothing"},
+          {"an initialisation before an arrival with .relaxed",
+           {{10,
+             kInit + "\nbarrier.cluster.arrive.relaxed.aligned;\nbarrier.cluster.wait.aligned;"},
+            {15,
+             "mapa.shared::cluster.u32 %r2, %b, %r0;\n@%pt "
+             "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r2];\n" +
+                 kClusterBarrier},
+            {11, ""},
+            {12, ""},
+            {13, ""},
+            {14, ""}},
+           kRacecheck,
+           "with barrier.cluster.arrive.relaxed between, which releases nothing"},
           {"a fence of block scope before an arrival with .relaxed",
            {{12,
              "fence.acq_rel.cta;\nbarrier.cluster.arrive.relaxed.aligned;\n"
