@@ -86,7 +86,7 @@ struct IssuedCopy {
   std::vector<CopiedBytes> bytes;
 };
 
-/// The state of an mbarrier that has counted copied bytes, or whose completed phase a warp has
+/// The state of an mbarrier that has counted copied bytes, or whose completed phase a lane has
 /// observed.
 struct MbarrierPhase {
   Block& block;     // block in whose shared memory the mbarrier is
@@ -139,8 +139,8 @@ class BlockHooks {
   virtual void lands(uint64_t /*copy*/, const Block& /*to*/, const MbarrierPhase& /*mbarrier*/) {}
   /// Called when an mbarrier of the block has counted bytes, or arrivals of cp.async.
   virtual void counted(uint32_t /*mbarrier*/) {}
-  /// Called when a warp found that a phase of an mbarrier has completed.
-  virtual void waited(const Warp& /*warp*/, const Operation& /*operation*/,
+  /// Called when a lane found that a phase of an mbarrier has completed.
+  virtual void waited(const Warp& /*warp*/, int /*lane*/, const Operation& /*operation*/,
                       const MbarrierPhase& /*mbarrier*/) {}
   /// Called when all threads of the block have ended.
   virtual void ends() {}

@@ -66,12 +66,12 @@ void BlockRaces::lands(uint64_t copy, const Block& to, const MbarrierPhase& mbar
   });
 }
 
-void BlockRaces::waited(const Warp& warp, const Operation& operation,
+void BlockRaces::waited(const Warp& warp, int lane, const Operation& operation,
                         const MbarrierPhase& mbarrier) {
   const RaceTraits& traits = all_.traits_[operation.number];
   note_phase(mbarrier.at);
   order_.acquire(warp.number, phases_[mbarrier.at].released, traits);
-  order_.acquire_lanes(warp.number, warp.mask, phases_[mbarrier.at].released, traits);
+  order_.acquire_lanes(warp.number, 1u << lane, phases_[mbarrier.at].released, traits);
   order_.complete(warp.number, CompletionKey::of_mbarrier(number_, mbarrier.at),
                   static_cast<uint32_t>(mbarrier.phases));
 }
@@ -166,6 +166,7 @@ void BlockRaces::wait_for_products(const Warp& warp, const Operation& operation)
   products.erase(std::remove_if(products.begin(), products.end(),
                                 [&](const auto& item) { return item.group <= closed - pending; }),
                  products.end());
+  for (auto& item : products) item.missed_wait = item.missed_wait || item.group > closed;
 }
 
 void BlockRaces::check_products(const Warp& warp, const Operation& operation) {
@@ -199,12 +200,16 @@ void BlockRaces::check_fences(const Warp& warp, const Operation& operation) {
 void BlockRaces::check_registers(const Warp& warp, const Operation& operation) {
   auto& products = warps_[warp.number].products;
   if (products.empty()) return;
-  const Operation* product = all_.products_.find(operation, &products);
-  if (product == nullptr) return;
-  const std::string earlier = line_text(product->number), line = line_text(operation.number);
-  add_finding(RaceLevel::kError, "wgmma.mma_async" + earlier, "access to a register" + line,
-              location_text(block_, thread_of(warp, 0)) + "Access to a register" + line +
-                  " of wgmma.mma_async" + earlier + ", with no wgmma.wait_group between");
+  const ProductRegisters::Issued* found = all_.products_.find(operation, &products);
+  if (found == nullptr) return;
+  const std::string earlier = line_text(found->product->number), line = line_text(operation.number);
+  add_finding(
+      RaceLevel::kError, "wgmma.mma_async" + earlier, "access to a register" + line,
+      location_text(block_, thread_of(warp, 0)) + "Access to a register" + line +
+          " of wgmma.mma_async" + earlier +
+          (found->missed_wait ? ", which is in no committed group at wgmma.wait_group; expected "
+                                "wgmma.commit_group before the wait"
+                              : ", with no wgmma.wait_group between"));
 }
 
 void BlockRaces::note_mbarrier(const Warp& warp, const Operation& operation,
@@ -260,10 +265,13 @@ void BlockRaces::report_init(const Init& init, const AccessRecord& now, uint32_t
   const AccessRecord& before = init.record;
   if (before.block == now.block && before.warp == now.warp) return;
   if (order_.has_acquired(now.warp, before.block, before.warp, before.time)) return;
+  const bool is_relaxed =
+      order_.is_before_relaxed_arrival(now.warp, before.block, before.warp, before.time);
+  const RaceReason reason = is_relaxed ? RaceReason::kRelaxed : RaceReason::kBarrier;
   const std::string bytes = " at byte " + std::to_string(at) + " of shared memory";
-  add_finding(RaceLevel::kError, all_.cells_.pair_of("", before, now),
-              start_text(now, id) + all_.cells_.race_text(before, init.id, now, bytes) +
-                  text_of(RaceReason::kBarrier));
+  add_finding(
+      RaceLevel::kError, all_.cells_.pair_of("", before, now),
+      start_text(now, id) + all_.cells_.race_text(before, init.id, now, bytes) + text_of(reason));
 }
 
 void BlockRaces::check_init(const Warp& warp, const Operation& operation, const IssuedCopy& copy) {

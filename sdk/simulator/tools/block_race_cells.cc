@@ -144,7 +144,7 @@ inline void BlockRaces::check_in(const Warp& warp, const Operation& operation,
       store<kShared>(cell + i, &now, first, step);
     }
     if (traits.is_strong()) {
-      order_.write(warp.number, location<kShared>(at), traits,
+      order_.write(warp.number, lane, location<kShared>(at), traits,
                    continues && kind == AccessKind::kAtomic);
     }
   }

@@ -54,7 +54,8 @@ class BlockRaces : public BlockHooks {
   void issues(const Warp& warp, const Operation& operation, const IssuedCopy& copy) override;
   void lands(uint64_t copy, const Block& to, const MbarrierPhase& mbarrier) override;
   void counted(uint32_t mbarrier) override { note_phase(mbarrier); }
-  void waited(const Warp& warp, const Operation& operation, const MbarrierPhase& mbarrier) override;
+  void waited(const Warp& warp, int lane, const Operation& operation,
+              const MbarrierPhase& mbarrier) override;
   void ends() override;
 
  private:

@@ -17,6 +17,8 @@ void BlockOrder::start(uint64_t block, uint64_t cluster, size_t warps, bool lane
     fenced_[w] = {};
     inits_[w] = {};
     at_barrier_[w] = nullptr;
+    acquired_lanes_[w] = nullptr;
+    relaxed_[w] = nullptr;
     own_releases_[w].clear();
   }
   opened_ = {};
@@ -41,10 +43,9 @@ void BlockOrder::synchronise(unsigned warp, uint32_t lanes) {
   if (lanes_.empty()) return;
   tick(warp);
   Lanes& until = lanes_[warp];
-  std::array<uint32_t, 32> all = {};
+  LaneRow all = {};
   for (unsigned l = 0; l < 32; ++l) {
-    if ((lanes >> l & 1) == 0) continue;
-    for (unsigned m = 0; m < 32; ++m) all[m] = std::max(all[m], until[l][m]);
+    if ((lanes >> l & 1) != 0) join(&all, until[l]);
   }
   for (unsigned l = 0; l < 32; ++l) {
     if ((lanes >> l & 1) != 0) all[l] = time(warp);
@@ -65,6 +66,7 @@ void BlockOrder::arrive(unsigned warp, uint32_t barrier, bool only) {
   if (is_lenient_) arrivals.lenient.join(lenient_[warp]);
   arrivals.fences.add(fences_[warp]);
   arrivals.fenced.add(fenced_[warp]);
+  if (acquired_lanes_[warp] != nullptr) join(&arrivals.lanes, *acquired_lanes_[warp]);
   arrived_[warp] = time(warp);
   if (only) {
     tick(warp);
@@ -78,6 +80,8 @@ void BlockOrder::open(uint32_t barrier) {
   barriers_.erase(barrier);
   const SharedClock all =
       notes_barriers_ ? std::make_shared<const Clock>(arrivals.strict) : nullptr;
+  const SharedLaneTimes lanes =
+      arrivals.lanes.empty() ? nullptr : std::make_shared<const LaneTimes>(arrivals.lanes);
   for (uint32_t remaining = arrivals.waiting; remaining != 0; remaining &= remaining - 1) {
     const auto warp = static_cast<unsigned>(__builtin_ctz(remaining));
     strict_[warp].join(arrivals.strict);
@@ -89,6 +93,7 @@ void BlockOrder::open(uint32_t barrier) {
     add(&fences_[warp].cluster, arrivals.fences.cluster);
     add(&fences_[warp].wide, arrivals.fences.wide);
     fenced_[warp].add(arrivals.fenced);
+    acquired_lanes_[warp] = joined(acquired_lanes_[warp], lanes);
     at_barrier_[warp] = all;
     tick(warp);
     synchronise(warp, UINT32_MAX);
@@ -99,28 +104,47 @@ void BlockOrder::open(uint32_t barrier) {
 // release synchronises with the waits of its phase. An arrival with .relaxed releases only what
 // earlier fences of the thread released, see "barrier.cluster".
 void BlockOrder::arrive_at_cluster(unsigned warp, bool releases) {
-  Released& arrivals = all_.cluster(cluster_);
+  LaunchOrder::ClusterArrivals& arrivals = all_.cluster(cluster_);
   if (releases) {
-    arrivals.add(now(warp));
+    arrivals.released.add(now(warp, UINT32_MAX));
   } else {
-    arrivals.add(fences_[warp].cluster);
-    arrivals.add(inits_[warp]);
+    arrivals.released.add(fences_[warp].cluster);
+    arrivals.released.add(inits_[warp]);
+    arrivals.relaxed = joined(arrivals.relaxed, std::make_shared<const Clock>(strict_[warp]));
   }
   tick(warp);  // later accesses do not happen before the waits of this phase
 }
 
 void BlockOrder::leave_cluster_barrier(unsigned warp) {
-  acquire(warp, opened_);
-  at_barrier_[warp] = notes_barriers_ ? opened_.strict : nullptr;
+  acquire(warp, opened_.released);
+  relaxed_[warp] = opened_.relaxed;
+  at_barrier_[warp] = notes_barriers_ ? opened_.released.strict : nullptr;
   tick(warp);
   synchronise(warp, UINT32_MAX);
 }
 
-Released BlockOrder::now(unsigned warp) const {
+Released BlockOrder::now(unsigned warp, uint32_t lanes) const {
   Released all;
   all.strict = std::make_shared<Clock>(strict_[warp]);
   all.lenient = is_lenient_ ? std::make_shared<Clock>(lenient_[warp]) : all.strict;
   all.fenced = fenced_[warp];
+  all.lanes = lane_times(warp, lanes);
+  return all;
+}
+
+SharedLaneTimes BlockOrder::lane_times(unsigned warp, uint32_t lanes) const {
+  const SharedLaneTimes& acquired = acquired_lanes_[warp];
+  if (lanes_.empty() || lanes == 0) return acquired;
+  auto all =
+      acquired != nullptr ? std::make_shared<LaneTimes>(*acquired) : std::make_shared<LaneTimes>();
+  LaneRow row = {};
+  for (unsigned l = 0; l < 32; ++l) {
+    if ((lanes >> l & 1) != 0) join(&row, lanes_[warp][l]);
+  }
+  for (unsigned l = 0; l < 32; ++l) {
+    if ((lanes >> l & 1) != 0) row[l] = time(warp) + 1;
+  }
+  (*all)[key_of(block_, warp)] = row;
   return all;
 }
 
@@ -136,19 +160,25 @@ void BlockOrder::acquire(unsigned warp, const Released& released) {
   if (is_lenient_ && released.lenient != nullptr) lenient_[warp].join(*released.lenient);
   acquire_by_barrier(warp, released);
   fenced_[warp].add(released.fenced);
+  acquired_lanes_[warp] = joined(acquired_lanes_[warp], released.lanes);
 }
 
 void BlockOrder::acquire_lanes(unsigned warp, uint32_t lanes, const Fences& found,
                                const OrderTraits& traits) {
+  if (lanes_.empty() || !traits.acquires) return;
   const uint32_t arrived = arrived_[warp];
-  if (lanes_.empty() || arrived == 0 || !traits.acquires) return;
-  const auto follows = [&](const Released& released) {
-    return released.strict != nullptr && released.strict->has(block_, warp, arrived);
-  };
-  if (!follows(found.narrow) && !follows(found.cluster) && !follows(found.wide)) return;
+  LaneRow acquired = {};
+  for (const Released* released : {&found.narrow, &found.cluster, &found.wide}) {
+    if (released->strict == nullptr) continue;
+    if (arrived != 0 && released->strict->has(block_, warp, arrived)) {
+      for (uint32_t& until : acquired) until = std::max(until, arrived + 1);
+    }
+    if (released->lanes == nullptr) continue;
+    const auto row = released->lanes->find(key_of(block_, warp));
+    if (row != released->lanes->end()) join(&acquired, row->second);
+  }
   for (unsigned l = 0; l < 32; ++l) {
-    if ((lanes >> l & 1) == 0) continue;
-    for (uint32_t& until : lanes_[warp][l]) until = std::max(until, arrived + 1);
+    if ((lanes >> l & 1) != 0) join(&lanes_[warp][l], acquired);
   }
 }
 
@@ -191,7 +221,10 @@ void BlockOrder::fence(unsigned warp, const OrderTraits& traits) {
   if (!traits.releases) return;
   fences_[warp].narrow = now(warp);
   if (is_of_cluster) fences_[warp].cluster = fences_[warp].narrow;
-  if (is_wide) fences_[warp].wide = fences_[warp].narrow;
+  if (is_wide) {
+    fences_[warp].wide = fences_[warp].narrow;
+    fences_[warp].wide.lanes = nullptr;
+  }
   note_fence(warp, traits.fence_scope);
   tick(warp);
 }
@@ -237,13 +270,17 @@ void BlockOrder::acquire(unsigned warp, const Fences& found, const OrderTraits& 
   pending_[warp].wide.add(wide);
 }
 
-void BlockOrder::write(unsigned warp, uint64_t key, const OrderTraits& traits, bool continues) {
+void BlockOrder::write(unsigned warp, unsigned lane, uint64_t key, const OrderTraits& traits,
+                       bool continues) {
   const bool is_shared = (key & kOfShared) != 0;
   Fences added = fences_[warp];
   if (traits.releases) {
-    added.narrow = now(warp);
+    added.narrow = now(warp, 1u << lane);
     if (traits.scope >= ThreadScope::kCluster) added.cluster = added.narrow;
-    if (traits.scope >= ThreadScope::kDevice) added.wide = added.narrow;
+    if (traits.scope >= ThreadScope::kDevice) {
+      added.wide = added.narrow;
+      added.wide.lanes = nullptr;
+    }
     own_releases_[warp][key] = added;
     note_fence(warp, traits.scope);
     tick(warp);

@@ -13,6 +13,7 @@
 #include "ptx/isa/instruction.h"
 #include "ptx/machine/kernel.h"
 #include "tools/clock.h"
+#include "tools/lane_times.h"
 
 namespace kernkit::simulator::ptx {
 
@@ -46,15 +47,19 @@ struct ProxyClocks {
 /// The clocks that release patterns on a location have released. `lenient` also includes clocks
 /// that strong reads of the releasing warps found without an acquire fence. `by_barrier` has the
 /// clocks that other threads released by fences before a barrier; accesses that only these clocks
-/// order are reported at the level `warn`.
+/// order are reported at the level `warn`. `lanes` has the released times of single lanes, for the
+/// order of the lanes of one warp. Releases that threads of other clusters can acquire have no
+/// `lanes`.
 struct Released {
   SharedClock strict, lenient, by_barrier;
   ProxyClocks fenced;
+  SharedLaneTimes lanes;
   void add(const Released& other) {
     strict = joined(strict, other.strict);
     lenient = joined(lenient, other.lenient);
     by_barrier = joined(by_barrier, other.by_barrier);
     fenced.add(other.fenced);
+    lanes = joined(lanes, other.lanes);
   }
   bool is_empty() const { return strict == nullptr && by_barrier == nullptr; }
 };
@@ -89,8 +94,13 @@ class LaunchOrder {
   /// Called for a launch with clusters of several blocks.
   void keep_clusters() { has_clusters_ = true; }
   bool has_clusters() const { return has_clusters_; }
-  /// Returns the releases by arrivals at the barrier of a cluster.
-  Released& cluster(uint64_t number) { return clusters_[number]; }
+  /// The arrivals at the barrier of a cluster: the releases, and the clock of what the warps that
+  /// arrived with .relaxed did before.
+  struct ClusterArrivals {
+    Released released;
+    SharedClock relaxed;
+  };
+  ClusterArrivals& cluster(uint64_t number) { return clusters_[number]; }
 
  private:
   friend class BlockOrder;
@@ -104,7 +114,7 @@ class LaunchOrder {
   std::unordered_map<uint64_t, Location> locations_;  // locations by address of global memory
   std::unordered_map<uint64_t, FenceTimes> fences_;   // fence times by key_of() of the warp
   bool has_clusters_ = false;
-  std::unordered_map<uint64_t, Released> clusters_;  // releases at barrier.cluster, by cluster
+  std::unordered_map<uint64_t, ClusterArrivals> clusters_;  // arrivals by number of the cluster
   std::vector<Completion> completions_;
 };
 
@@ -182,6 +192,12 @@ class BlockOrder {
     const SharedClock& clock = at_barrier_[warp];
     return clock != nullptr && clock->has(block, other, time);
   }
+  /// Returns whether an arrival with .relaxed at the barrier of the cluster, and the wait, are
+  /// between an access and the current operation.
+  bool is_before_relaxed_arrival(unsigned warp, uint64_t block, unsigned other,
+                                 uint32_t time) const {
+    return relaxed_[warp] != nullptr && relaxed_[warp]->has(block, other, time);
+  }
   /// Records that the warp has waited until the object of `key` completed `time` operations, see
   /// CompletionKey.
   void complete(unsigned warp, uint64_t key, uint32_t time);
@@ -208,7 +224,8 @@ class BlockOrder {
   void acquire(unsigned warp, const Fences& found, const OrderTraits& traits);
   /// Orders the lanes in `lanes`, which acquire the releases `found`: if a release followed the
   /// warp's last arrival at a barrier, the accesses of all lanes before this arrival happened
-  /// before the current operation.
+  /// before the current operation. The accesses of a lane before its release, if the release is
+  /// among `found` or happened before a release among `found`, also happened before.
   void acquire_lanes(unsigned warp, uint32_t lanes, const Fences& found, const OrderTraits& traits);
 
   /// Returns whether any location has releases. Without releases, a read acquires nothing, and an
@@ -216,9 +233,9 @@ class BlockOrder {
   bool any_released() const { return !local_.empty() || !all_.locations_.empty(); }
   /// Records a strong read of the location `key`, whose last write is morally strong with the read.
   void read(unsigned warp, uint64_t key, const OrderTraits& traits);
-  /// Records a strong write to the location `key`. `continues`: the write is an atomic, and is
-  /// morally strong with the write whose value the atomic read.
-  void write(unsigned warp, uint64_t key, const OrderTraits& traits, bool continues);
+  /// Records a strong write by `lane` to the location `key`. `continues`: the write is an atomic,
+  /// and is morally strong with the write whose value the atomic read.
+  void write(unsigned warp, unsigned lane, uint64_t key, const OrderTraits& traits, bool continues);
   /// Records griddepcontrol.wait, after which earlier work has ended.
   void wait_for_earlier_work(unsigned warp) {
     strict_[warp].remote[kEarlierWork] = 1;
@@ -240,16 +257,19 @@ class BlockOrder {
     Clock strict, lenient;
     Fences fences;
     ProxyClocks fenced;
+    LaneTimes lanes;
     uint32_t waiting = 0;
   };
   struct Local {
     Released released;
     uint64_t version;  // Location::version at the release
   };
-  using Lanes = std::array<std::array<uint32_t, 32>, 32>;
+  using Lanes = std::array<LaneRow, 32>;
 
   void begin_lenient();
-  Released now(unsigned warp) const;
+  // Returns a release of the warp's operations until now. `lanes`: the lanes that release.
+  Released now(unsigned warp, uint32_t lanes = 0) const;
+  SharedLaneTimes lane_times(unsigned warp, uint32_t lanes) const;
   void note_fence(unsigned warp, ThreadScope scope);
   void acquire(unsigned warp, const Released& released);
   void acquire_by_barrier(unsigned warp, const Released& released);
@@ -266,9 +286,12 @@ class BlockOrder {
   std::vector<ProxyClocks> fenced_{kMostWarps};
   bool notes_barriers_ = false;
   std::vector<SharedClock> at_barrier_{kMostWarps};  // clock acquired at the last barrier
-  Released opened_;                                  // releases of the cluster's last barrier phase
-  std::vector<Released> inits_{kMostWarps};          // releases of the last fence.mbarrier_init
-  std::vector<Fences> pending_{kMostWarps};          // releases found by reads, for the next fence
+  LaunchOrder::ClusterArrivals opened_;              // arrivals at the cluster's last phase
+  // For each warp: clock of what is before arrivals with .relaxed at a barrier of the cluster that
+  // the warp has left.
+  std::vector<SharedClock> relaxed_{kMostWarps};
+  std::vector<Released> inits_{kMostWarps};  // releases of the last fence.mbarrier_init
+  std::vector<Fences> pending_{kMostWarps};  // releases found by reads, for the next fence
   // Releases of each warp's own release operations, by location.
   std::map<uint64_t, Fences> own_releases_[kMostWarps];
   std::map<uint32_t, Barrier> barriers_;
@@ -276,6 +299,8 @@ class BlockOrder {
   // For each warp and two lanes: first time of the second lane that the first lane has not
   // acquired.
   std::vector<Lanes> lanes_;
+  // For each warp: the lane times that the warp has acquired, for the warp's releases.
+  std::vector<SharedLaneTimes> acquired_lanes_{kMostWarps};
   // For each warp: time of the last arrival at a barrier of the block, 0 before the first arrival.
   std::array<uint32_t, kMostWarps> arrived_ = {};
 };

@@ -45,8 +45,8 @@ ProductRegisters::ProductRegisters(const Kernel& kernel) : kernel_(kernel) {
 }
 
 // A product may add to the sums of a pending product, or to copies of these sums.
-const Operation* ProductRegisters::find(const Operation& operation,
-                                        std::vector<Issued>* issued) const {
+const ProductRegisters::Issued* ProductRegisters::find(const Operation& operation,
+                                                       std::vector<Issued>* issued) const {
   const Registers& accesses = accesses_[operation.number];
   const bool multiplies = is_product(kernel_, operation);
   for (Issued& earlier : *issued) {
@@ -67,7 +67,7 @@ const Operation* ProductRegisters::find(const Operation& operation,
                       (accesses.written == sums || !intersect(accesses.written, sums));
     if (reads || (!adds && intersect(accesses.written, sums)) ||
         intersect(accesses.written, factors_of(kernel_, *earlier.product))) {
-      return earlier.product;
+      return &earlier;
     }
     if (adds || copies.empty()) continue;
     copies.erase(std::remove_if(copies.begin(), copies.end(),

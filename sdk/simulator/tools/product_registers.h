@@ -20,6 +20,7 @@ class ProductRegisters {
     const Operation* product;
     uint32_t group;                // number of the product's group in the warp
     std::vector<uint32_t> copies;  // further registers that hold sums of the product
+    bool missed_wait = false;      // whether a wgmma.wait_group ran before the group's commit
   };
   explicit ProductRegisters(const Kernel& kernel);
 
@@ -29,7 +30,7 @@ class ProductRegisters {
   bool names(uint32_t operation) const { return !accesses_[operation].empty(); }
   /// Returns a product whose registers the operation must not access, among the products that the
   /// warp has not waited for; null if the operation is valid. Records the copies of sums.
-  const Operation* find(const Operation& operation, std::vector<Issued>* issued) const;
+  const Issued* find(const Operation& operation, std::vector<Issued>* issued) const;
 
  private:
   struct Registers {

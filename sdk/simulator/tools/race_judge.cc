@@ -124,8 +124,12 @@ RaceReason RaceJudge::reason_of(const AccessRecord& before, const AccessRecord& 
     }
     if (before.element_bytes != now.element_bytes) return RaceReason::kMixed;
   }
-  if (before.block == now.block) return RaceReason::kBarrier;
   const LaunchOrder::FenceTimes fences = launches_.fences_of(before.block, before.warp);
+  if (fences.of_block < before.time &&
+      order_.is_before_relaxed_arrival(now.warp, before.block, before.warp, before.time)) {
+    return RaceReason::kRelaxed;
+  }
+  if (before.block == now.block) return RaceReason::kBarrier;
   if (fences.of_device >= before.time || fences.of_block < before.time) {
     return RaceReason::kBlocks;
   }

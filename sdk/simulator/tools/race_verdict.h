@@ -26,6 +26,7 @@ enum class RaceReason : uint8_t {
   kProducts,           // order after products of wgmma that no warp has waited for
   kProxies,            // only a fence.proxy.async between accesses by two proxies
   kMaps,               // only the fences before a bulk copy reads a tensor map
+  kRelaxed,            // a release by the arrival at the barrier of a cluster that is between
 };
 inline const char* text_of(RaceReason reason) {
   switch (reason) {
@@ -48,6 +49,8 @@ inline const char* text_of(RaceReason reason) {
     case RaceReason::kMixed: return ", which overlap in part: no access is atomic for the other";
     case RaceReason::kProducts: return ", with no wgmma.wait_group between that orders them";
     case RaceReason::kProxies: return ", with no fence.proxy.async between";
+    case RaceReason::kRelaxed:
+      return ", with barrier.cluster.arrive.relaxed between, which releases nothing";
     case RaceReason::kMaps: return ", with no fence.proxy.tensormap between";
     default: return ", with nothing between that orders them";
   }

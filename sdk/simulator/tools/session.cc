@@ -89,9 +89,9 @@ class HooksOfBlock : public BlockHooks {
   void counted(uint32_t mbarrier) override {
     for (auto& tool : all) tool->counted(mbarrier);
   }
-  void waited(const Warp& warp, const Operation& operation,
+  void waited(const Warp& warp, int lane, const Operation& operation,
               const MbarrierPhase& mbarrier) override {
-    for (auto& tool : all) tool->waited(warp, operation, mbarrier);
+    for (auto& tool : all) tool->waited(warp, lane, operation, mbarrier);
   }
   void ends() override {
     for (auto& tool : all) tool->ends();

@@ -100,12 +100,12 @@ enum ProxySpaces : uint8_t { kFencesGlobal = 1, kFencesShared = 2 };
 enum MapFences : uint8_t {
   kReleasesMaps = 1,  // fence.proxy.tensormap::generic.release
   kAcquiresMap = 2,   // fence.proxy.tensormap::generic.acquire of the map whose address is src0
-  kCopiesMap = 4      // tensormap.cp_fenceproxy to the address src0, then a release
+  kCopiesMap = 16     // tensormap.cp_fenceproxy to the address src0, then a release
 };
 /// Size of a tensor map [bytes].
 inline constexpr uint32_t kTensorMapBytes = 128;
 /// The bits of a bulk copy's Operation::mode that hold its reduction; 0 for a copy without
-/// reduction.
+/// reduction, also in the mode of tensormap.cp_fenceproxy.
 inline constexpr uint8_t kReductionBits = 15;
 /// The mode of a cp.async.bulk.wait_group that waits only until the sources have been read.
 inline constexpr uint8_t kOnlyReads = 1;

@@ -122,12 +122,13 @@ void arrive_after_copies(Warp& warp, const Operation& operation) {
   });
 }
 
-// Records that a warp has waited for the phase before the current phase. The mbarrier of
+// Records that a lane has waited for the phase before the current phase. The mbarrier of
 // mbarrier.test_wait and mbarrier.try_wait is always in the block's own shared memory.
-void note_wait(Warp& warp, const Operation& operation, Mbarriers& all, uint32_t at) {
+void note_wait(Warp& warp, int lane, const Operation& operation, Mbarriers& all, uint32_t at) {
   Block& block = *warp.block;
   all.note_wait(at, warp.number);
-  if (block.hooks != nullptr) block.hooks->waited(warp, operation, {block, at, all.phases(at)});
+  if (block.hooks == nullptr) return;
+  block.hooks->waited(warp, lane, operation, {block, at, all.phases(at)});
 }
 
 // Executes mbarrier.test_wait and mbarrier.try_wait. PTX ISA: the state or the parity must belong
@@ -146,7 +147,7 @@ void test(Warp& warp, const Operation& operation) {
               "the parity is " + std::to_string(phase) + "; expected 0 or 1");
       }
       if ((now.phase & 1) == phase) return;
-      note_wait(warp, operation, all, at);
+      note_wait(warp, lane, operation, all, at);
       complete |= kLane[lane];
       return;
     }
@@ -157,7 +158,7 @@ void test(Warp& warp, const Operation& operation) {
             "the state is of an earlier phase; expected a state of the current or the preceding "
             "phase");
     }
-    note_wait(warp, operation, all, at);
+    note_wait(warp, lane, operation, all, at);
     complete |= kLane[lane];
   });
   warp.set_predicate(operation.dst_predicate, complete);

@@ -459,6 +459,109 @@ TEST_F(PtxAsyncMistakes, LanesThatAPhaseOrders) {
         64);
 }
 
+// Each thread stores, arrives at an mbarrier and waits for the phase. A lane that waits may then
+// read what another lane of its warp stored before its arrival.
+TEST_F(PtxAsyncMistakes, LanesThatArriveAndWait) {
+  const std::string unordered =
+      "thread [0, 0, 0]: Race reported between Read access at byte 16 of shared memory "
+      "(async.cu:16) and Write access by thread [1, 0, 0] (async.cu:13), with no __syncwarp() "
+      "between that orders them";
+  const std::string init = "@%pt mbarrier.init.shared::cta.b64 [%b], ";
+  const std::string arrive = "mbarrier.arrive.shared::cta.b64 %state, [%b];";
+  const std::string store = "st.shared.u32 [%own], %i;";
+  const std::string of_state =
+      "landed: mbarrier.test_wait.shared::cta.b64 %p1, [%b], %state;\n@!%p1 bra landed;";
+  const Mistake no_wait = {"a lane that does not wait",
+                           {{15, "@%pt bra past;\n" + wait("landed", 0) + "\npast:"}},
+                           kRacecheckAtWarn,
+                           unordered};
+  const Lines program = {{10, init + "64;"},
+                         {11, kInitFence},
+                         {12, kBarrier},
+                         {13, store},
+                         {14, arrive},
+                         {15, wait("landed", 0)},
+                         {16, "xor.b32 %r2, %own, 16;\nld.shared.u32 %r1, [%r2];"}};
+  check(
+      program,
+      {{"a store after the arrival", {{13, arrive + store}, {14, ""}}, kRacecheckAtWarn, unordered},
+       {"a store without an arrival",
+        {{10, init + "63;"}, {14, "setp.ne.u32 %p2, %i, 1;\n@%p2 " + arrive}},
+        kRacecheckAtWarn,
+        unordered},
+       no_wait},
+      64);
+  Lines of_one = program;  // thread 1 arrives for all threads
+  of_one[10] = init + "1;";
+  of_one[13] = "setp.eq.u32 %p2, %i, 1;\n@%p2 " + store;
+  of_one[14] = "@%p2 " + arrive;
+  check(of_one, {no_wait}, 64);
+  Lines states = program;
+  states[15] = of_state;
+  check(states,
+        {{"a store after the arrival",
+          {{13, arrive + store}, {14, ""}},
+          kRacecheckAtWarn,
+          unordered}},
+        64);
+  Lines dropped = states;
+  dropped[14] = "mbarrier.arrive_drop.shared::cta.b64 %state, [%b];";
+  check(dropped, {no_wait}, 64);
+  Lines copied = program;
+  copied[13] = "cp.async.ca.shared.global [%own], [%a], 16;";
+  copied[14] = "cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%b];";
+  Mistake no_wait_for_copies = no_wait;
+  no_wait_for_copies.report =
+      "Async copy access by thread [1, 0, 0] (async.cu:13), with no "
+      "__syncwarp() between that orders them";
+  check(copied, {no_wait_for_copies}, 64);
+  // The threads wait for a second phase.
+  Lines twice = program;
+  twice[13] = arrive + wait("before", 0) + store;
+  twice[15] = wait("landed", 1);
+  check(twice, {{"no wait for the second phase", {{15, ""}}, kRacecheckAtWarn, unordered}}, 64);
+}
+
+// The lanes of the first warp store and arrive at an mbarrier, at which the second warp waits. The
+// second warp completes a phase of another mbarrier, at which the first warp waits.
+TEST_F(PtxAsyncMistakes, LanesThatAnotherWarpOrders) {
+  const std::string unordered = "with no __syncwarp() between that orders them";
+  const std::string store = "@%pw st.shared.u32 [%own], %i;";
+  const std::string arrive = "@%pw mbarrier.arrive.shared::cta.b64 %state, [%b];";
+  const std::string answer =
+      "setp.eq.u32 %p2, %i, 32;\n@%p2 mbarrier.arrive.shared::cta.b64 %state, [%b+8];";
+  const Lines program = {{10,
+                          "@%pt mbarrier.init.shared::cta.b64 [%b], 32;\n"
+                          "@%pt mbarrier.init.shared::cta.b64 [%b+8], 1;"},
+                         {11, kInitFence},
+                         {12, kBarrier},
+                         {13, store},
+                         {14, arrive},
+                         {15, "@%pw bra answered;\n" + wait("asked", 0)},
+                         {16, ""},
+                         {17, answer + "\nbra end;"},
+                         {18,
+                          "answered: mbarrier.try_wait.parity.shared::cta.b64 %p1, [%b+8], 0;\n"
+                          "@!%p1 bra answered;"},
+                         {19, "xor.b32 %r2, %own, 16;\nld.shared.u32 %r1, [%r2];\nend:"}};
+  const std::vector<Mistake> mistakes = {
+      {"a store after the arrival", {{13, ""}, {14, arrive + store}}, kRacecheckAtWarn, unordered},
+      {"an answer before the wait",
+       {{15, "@%pw bra answered;\n" + answer + wait("asked", 0)}, {17, "bra end;"}},
+       kRacecheckAtWarn,
+       unordered}};
+  check(program, mistakes, 64);
+  // A third warp answers after a barrier with the second warp.
+  Lines of_three = program;
+  of_three[15] = "@%pw bra answered;\nsetp.ge.u32 %p3, %i, 64;\n@%p3 bra joined;\n" +
+                 wait("asked", 0) + "\njoined:";
+  of_three[16] = "bar.sync 1, 64;";
+  of_three[17] =
+      "setp.eq.u32 %p2, %i, 64;\n"
+      "@%p2 mbarrier.arrive.shared::cta.b64 %state, [%b+8];\nbra end;";
+  check(of_three, {mistakes[0], {"no barrier", {{16, ""}}, kRacecheckAtWarn, unordered}}, 96);
+}
+
 // A warp that executes bar.arrive and then bar.sync at the same barrier arrives twice, so two of
 // four warps complete the barrier, and racecheck must report the accesses that the barrier does not
 // order. FlashInfer's epilogue of sm_90 attention contains such code.
@@ -532,7 +635,15 @@ TEST_F(PtxAsyncMistakes, Products) {
            {{20, "wgmma.wait_group.sync.aligned 1;\nbar.sync 0;"}},
            kRacecheck,
            of_d},
-          {"D is of a product that no group contains", {{19, ""}}, kRacecheck, of_d},
+          {"D is of a product that no group contains",
+           {{19, ""}},
+           kRacecheck,
+           "Access to a register (async.cu:21) of wgmma.mma_async (async.cu:18), which is in no "
+           "committed group at wgmma.wait_group; expected wgmma.commit_group before the wait"},
+          {"D is of a product that no group contains, without a wait",
+           {{19, ""}, {20, kBarrier}},
+           kRacecheck,
+           of_d},
           {"D is written before the wait",
            {{20, "mov.f32 %d3, 0f3f800000;\nwgmma.wait_group.sync.aligned 0;\nbar.sync 0;"}},
            kRacecheck,
@@ -863,7 +974,20 @@ TEST_F(PtxAsyncMistakes, SharedMemoryOfAPeer) {
           {"an arrival with .relaxed",
            {{12, "barrier.cluster.arrive.relaxed.aligned;\nbarrier.cluster.wait.aligned;"}},
            kRacecheck,
-           "(async.cu:11)"},
+           "(async.cu:11), with barrier.cluster.arrive.relaxed between, which releases nothing"},
+          {"an initialisation before an arrival with .relaxed",
+           {{10,
+             kInit + "\nbarrier.cluster.arrive.relaxed.aligned;\nbarrier.cluster.wait.aligned;"},
+            {15,
+             "mapa.shared::cluster.u32 %r2, %b, %r0;\n@%pt "
+             "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r2];\n" +
+                 kClusterBarrier},
+            {11, ""},
+            {12, ""},
+            {13, ""},
+            {14, ""}},
+           kRacecheck,
+           "with barrier.cluster.arrive.relaxed between, which releases nothing"},
           {"a fence of block scope before an arrival with .relaxed",
            {{12,
              "fence.acq_rel.cta;\nbarrier.cluster.arrive.relaxed.aligned;\n"

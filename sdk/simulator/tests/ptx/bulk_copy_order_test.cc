@@ -230,6 +230,39 @@ TEST_F(PtxBulkCopyFaults, InitcheckFollowsReductions) {
   EXPECT_EQ(uses("cp.async.bulk.global.shared::cta.bulk_group", false), std::vector<std::string>{});
 }
 
+// tensormap.cp_fenceproxy copies 128 bytes and does not read its destination. initcheck reports
+// uninitialised bytes of its source only.
+TEST_F(PtxBulkCopyFaults, InitcheckFollowsCopiesOfTensorMaps) {
+  const auto uses = [&](const char* guard) {
+    uint32_t* a = nullptr;
+    uint32_t* b = nullptr;
+    cudaMalloc(&a, 128);
+    cudaMalloc(&b, 512);
+    const InitCheck check;
+    run("",
+        "setp.ge.u32 %p2, %i, 32;\n@%p2 bra copied;\nmad.lo.u32 %r5, %i, 4, %s;\n" +
+            std::string(guard) +
+            " st.shared.u32 [%r5], %i;\nbar.warp.sync -1;\n"
+            "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync."
+            "aligned "
+            "[%a], [%s], 128;\n"
+            "mul.wide.u32 %y0, %i, 4; add.u64 %y1, %a, %y0; add.u64 %y2, %b0, %y0;\n.loc 1 31 3\n"
+            "ld.global.u32 %r6, [%y1]; st.global.u32 [%y2], %r6;\ncopied:\n",
+        a, b);
+    cudaFree(a);
+    cudaFree(b);
+    std::vector<std::string> sentences;
+    for (const UndefinedUse& use : check.uses()) sentences.push_back(use.sentence);
+    return sentences;
+  };
+  EXPECT_EQ(uses(""), std::vector<std::string>{});
+  EXPECT_EQ(uses("@%p0"),
+            std::vector<std::string>{
+                "bulk: block [0, 0, 0], thread [0, 0, 0]: Uninitialized bits written to byte 0 of "
+                "128 bytes of global memory (bulk.cu:30), read from byte 0 of shared memory "
+                "(bulk.cu:30)"});
+}
+
 // An uninitialised element of A of a wgmma product makes a row of the result D uninitialised, an
 // uninitialised element of B a column of D. Copies of this row or column are uninitialised too.
 class PtxAsyncInit : public PtxBulkCopies {
