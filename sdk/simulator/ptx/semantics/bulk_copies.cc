@@ -229,8 +229,8 @@ struct Box {
   void each_row(const Visit& visit) const {
     const uint32_t length = map.elements(0);
     uint32_t begin = 0, end = length;
-    while (begin < end && !contains(0, first[0] + int64_t{begin} * map.steps[0])) ++begin;
-    while (end > begin && !contains(0, first[0] + (int64_t{end} - 1) * map.steps[0])) --end;
+    while (begin < end && !contains(0, first[0] + int64_t{begin})) ++begin;
+    while (end > begin && !contains(0, first[0] + int64_t{end} - 1)) --end;
     uint32_t rows = 1;
     for (int d = 1; d < map.dimensions; ++d) rows *= map.elements(d);
     for (uint32_t row = 0; row < rows; ++row) {
@@ -238,7 +238,7 @@ struct Box {
       int64_t address = static_cast<int64_t>(map.address) + int64_t{first[0]} * map.element_bytes;
       uint32_t remaining = row;
       for (int d = 1; d < map.dimensions; ++d) {
-        const int64_t coordinate = first[d] + int64_t{remaining % map.elements(d)} * map.steps[d];
+        const int64_t coordinate = first[d] + int64_t{remaining % map.elements(d)} * map.step(d);
         remaining /= map.elements(d);
         is_inside = is_inside && contains(d, coordinate);
         address += coordinate * static_cast<int64_t>(map.strides[d - 1]);
@@ -295,18 +295,18 @@ SharedLocation find_box(const BulkCopy& copy, const Box& box, Touch touch) {
 // Checks that a copy may access the elements of the box that are in the tensor.
 void check_elements(const BulkCopy& copy, const Box& box, Touch touch) {
   uint64_t low = UINT64_MAX, high = 0;
-  const uint64_t step = uint64_t{box.map.steps[0]} * box.map.element_bytes;
+  const uint64_t size = box.map.element_bytes;
   box.each_row([&](uint32_t, uint64_t address, uint32_t begin, uint32_t end) {
     if (begin >= end) return;
-    low = std::min(low, address + begin * step);
-    high = std::max(high, address + (end - 1) * step + box.map.element_bytes);
+    low = std::min(low, address + begin * size);
+    high = std::max(high, address + end * size);
   });
   if (low >= high) return;
   find_bytes(copy.warp, copy.lane, copy.operation, low, high - low, 1, touch);
 }
 
 // Calls visit(offset in shared memory, address in global memory, bytes) for the pieces of a box. A
-// piece is an element, or several elements of a 16-byte unit that are contiguous in both memories.
+// piece consists of adjacent elements of a 16-byte unit.
 // The address of a piece outside of the tensor is 0.
 template <class Visit>
 void each_piece(uint32_t start, const Box& box, const Visit& visit) {
@@ -317,13 +317,10 @@ void each_piece(uint32_t start, const Box& box, const Visit& visit) {
     for (uint32_t i = 0; i < length;) {
       const uint32_t at = start + offset + i * size;
       const bool is_inside = i >= begin && i < end;
-      uint32_t count = 1;
-      if (map.steps[0] == 1) {  // adjacent elements that are all in the tensor or all outside
-        const uint32_t limit = is_inside ? end : i < begin ? begin : length;
-        count = std::min((kUnit - at % kUnit) / size, limit - i);
-      }
-      visit(swizzled(at, map.swizzle), is_inside ? address + uint64_t{i} * map.steps[0] * size : 0,
-            count * size);
+      // Adjacent elements that are all in the tensor or all outside.
+      const uint32_t limit = is_inside ? end : i < begin ? begin : length;
+      const uint32_t count = std::min((kUnit - at % kUnit) / size, limit - i);
+      visit(swizzled(at, map.swizzle), is_inside ? address + uint64_t{i} * size : 0, count * size);
       i += count;
     }
   });
