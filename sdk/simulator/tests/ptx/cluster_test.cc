@@ -104,6 +104,26 @@ TEST_F(PtxClusters, RanksOfAddresses) {
   EXPECT_EQ(out[32], 101u);
 }
 
+// The window of .shared::cta, and of .shared without a qualifier, contains only the block's own
+// shared memory (PTX ISA, "isspacep"). The digits of %r1 are the results for an address of the
+// block's own and of another block's shared memory.
+TEST_F(PtxClusters, SpacesOfAddresses) {
+  const auto test = [&](const std::string& space, uint32_t expected) {
+    const std::vector<uint32_t> out =
+        run(text("cvt.u64.u32 %y1, %s; cvta.shared.u64 %y1, %y1; mapa.u64 %y2, %y1, %peer;\n"
+                 "mov.u32 %r1, 0; isspacep." +
+                 space + " %p1, %y1;\n@%p1 add.u32 %r1, %r1, 10;\nisspacep." + space +
+                 " %p2, %y2;\n@%p2 add.u32 %r1, %r1, 1;\n"),
+            {2, 1, 1}, {2, 1, 1});
+    EXPECT_EQ(out[0], expected) << space;
+    EXPECT_EQ(out[32], expected) << space;
+  };
+  test("shared", 10);
+  test("shared::cta", 10);
+  test("shared::cluster", 11);
+  test("global", 0);
+}
+
 // A thread of each block arrives at an mbarrier of block 0, and block 0 waits for the phase.
 TEST_F(PtxClusters, MbarriersOfAnotherBlock) {
   const std::string body =
