@@ -272,7 +272,7 @@ constexpr Instruction kDataMovementAndConversion[] = {
         .accesses(AccessKind::kStore, Definedness::kStore)
         .simd(Simd::kIntegers),
     Instruction("prefetch", "~global|local? ~L1|L2|L2::*", hint),
-    Instruction("prefetch", "~param|const? ~tensormap", hint),
+    Instruction("prefetch", "param|const? ~tensormap", prefetch_map),
     Instruction("prefetchu", "~L1", hint),
     Instruction("applypriority", "~global? ~L2::evict_normal", hint),
     Instruction("discard", "~global? ~L2", hint),

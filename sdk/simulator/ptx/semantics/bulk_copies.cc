@@ -15,6 +15,7 @@
 #include "ptx/machine/fault.h"
 #include "ptx/machine/window.h"
 #include "ptx/semantics/bulk_reduction.h"
+#include "ptx/semantics/tensor_map_space.h"
 #include "tensor_map.h"
 
 namespace kernkit::simulator::ptx {
@@ -256,6 +257,7 @@ uint64_t address_of_map(const BulkCopy& copy) {
 Box read_box(const BulkCopy& copy) {
   const Operation& operation = copy.operation;
   const uint64_t at = address_of_map(copy);
+  check_space_of_map(copy.warp, copy.lane, operation, at);
   const unsigned char* bytes =
       find_bytes(copy.warp, copy.lane, operation, at, kMapBytes, kMapAlignment, Touch::kLoads);
   Box box;
