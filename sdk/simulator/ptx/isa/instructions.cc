@@ -337,6 +337,26 @@ constexpr Instruction kAsynchronousCopy[] = {
         .has(Effect::kIssuesCopies),
     Instruction("cp", "async bulk global ~shared::cta bulk_group L2::cache_hint?", bulk_copy)
         .has(Effect::kIssuesCopies),
+    Instruction("cp",
+                "reduce async bulk shared::cluster ~shared::cta ~mbarrier::complete_tx::bytes "
+                "and|or|xor b32",
+                bulk_copy)
+        .has(Effect::kIssuesCopies),
+    Instruction("cp",
+                "reduce async bulk shared::cluster ~shared::cta ~mbarrier::complete_tx::bytes "
+                "add|min|max u32|s32",
+                bulk_copy)
+        .has(Effect::kIssuesCopies),
+    Instruction("cp",
+                "reduce async bulk shared::cluster ~shared::cta ~mbarrier::complete_tx::bytes "
+                "inc|dec u32",
+                bulk_copy)
+        .has(Effect::kIssuesCopies),
+    Instruction("cp",
+                "reduce async bulk shared::cluster ~shared::cta ~mbarrier::complete_tx::bytes "
+                "add u64",
+                bulk_copy)
+        .has(Effect::kIssuesCopies),
     Instruction(
         "cp",
         "reduce async bulk global ~shared::cta bulk_group L2::cache_hint? %reduction noftz? "

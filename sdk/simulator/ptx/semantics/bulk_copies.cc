@@ -26,8 +26,6 @@ constexpr uint32_t kBoxAlignment = 128;  // alignment of a tensor's box in share
 constexpr uint32_t kMapAlignment = 64, kMapBytes = kTensorMapBytes;
 constexpr uint32_t kMbarrierBytes = 8;
 
-// Operation::mode of a load whose source is in shared memory.
-constexpr uint8_t kFromShared = 1;
 // Indices into Operation::list. The registers have 64 bits, except the coordinates.
 enum Operands : size_t { kShared, kGlobal, kMbarrier, kCoordinates };
 
@@ -119,17 +117,20 @@ std::vector<Target> targets_of(const BulkCopy& copy, const SharedLocation& to) {
 
 // Informs the tools of a copy. `each(visit)` calls visit(offset in shared memory, address in global
 // memory or 0, bytes) for each piece of the copy; `shared` lists the blocks whose shared memory the
-// copy accesses, and `map` is the address of the tensor map, or 0.
+// copy accesses, `map` is the address of the tensor map, or 0, and `source` is the location of the
+// source of a copy between shared memories.
 template <class Each>
 void issue(const BulkCopy& copy, uint64_t number, const std::vector<Block*>& shared, bool in_group,
            CopiedBytes::Kind of_shared, CopiedBytes::Kind of_global, const Each& each,
-           uint64_t map = 0) {
+           uint64_t map = 0, const SharedLocation& source = {nullptr, 0}) {
   if (copy.hooks() == nullptr) return;
   const bool is_generic = copy.operation.list[kGlobal] == kNone;
   IssuedCopy issued{number, copy.lane, in_group, is_generic, copy.mbarrier.at, map, {}};
   for (Block* block : shared) {
     each([&](uint32_t at, uint64_t, uint32_t bytes) {
       issued.bytes.push_back({of_shared, block, at, bytes});
+      if (source.block != nullptr)
+        issued.bytes.push_back({CopiedBytes::kReads, source.block, source.at, bytes});
     });
   }
   each([&](uint32_t, uint64_t address, uint32_t bytes) {
@@ -157,15 +158,18 @@ uint32_t size_of_copy(const BulkCopy& copy) {
 }
 
 // Executes cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [to], [from], size,
-// [mbarrier], and the form whose source is in shared memory of the block.
+// [mbarrier]. With kFromShared, the source is in shared memory, and the operation may be a
+// cp.reduce.async.bulk.
+template <bool kFromShared>
 void load_bulk(Warp& warp, const Operation& operation) {
   each_copy(warp, operation, [&](const BulkCopy& copy) {
     const uint32_t bytes = size_of_copy(copy);
     if (bytes == 0) return;
     const SharedLocation to = copy.shared(operation.list[kShared], bytes, kUnit, Touch::kStores);
     const unsigned char* source;
-    if (operation.mode == kFromShared) {
-      const SharedLocation from = copy.shared(operation.list[kGlobal], bytes, kUnit, Touch::kLoads);
+    SharedLocation from{nullptr, 0};
+    if (kFromShared) {
+      from = copy.shared(operation.list[kGlobal], bytes, kUnit, Touch::kLoads);
       source = from.block->shared.data() + from.at;
     } else {
       source =
@@ -174,19 +178,15 @@ void load_bulk(Warp& warp, const Operation& operation) {
     }
     const std::vector<Target> targets = targets_of(copy, to);
     const uint64_t number = copy.block().asynchronous.next_number();
-    const bool is_global = operation.mode != kFromShared;
-    issue(copy, number, blocks_of(targets), false, CopiedBytes::kWrites, CopiedBytes::kReads,
-          [&](const auto& visit) {
-            visit(to.at, is_global ? reinterpret_cast<uint64_t>(source) : 0, bytes);
-          });
-    copy.block().asynchronous.add([copy, bytes, to, source, targets, number] {
-      const bool is_global = copy.operation.mode != kFromShared;
+    const uint64_t in_global = kFromShared ? 0 : reinterpret_cast<uint64_t>(source);
+    issue(
+        copy, number, blocks_of(targets), false, kind_of_store(operation), CopiedBytes::kReads,
+        [&](const auto& visit) { visit(to.at, in_global, bytes); }, 0, from);
+    copy.block().asynchronous.add([copy, bytes, to, source, in_global, targets, number] {
       for (const Target& target : targets) {
-        std::memcpy(target.to->shared.data() + to.at, source, bytes);
-        if (target.to->hooks != nullptr) {
-          target.to->hooks->copied_into_shared(to.at, bytes,
-                                               is_global ? reinterpret_cast<uint64_t>(source) : 0);
-        }
+        reduce(copy.operation.mode, target.to->shared.data() + to.at, source, bytes);
+        if (target.to->hooks != nullptr)
+          target.to->hooks->copied_into_shared(to.at, bytes, in_global);
         copy.complete_bytes(number, *target.to, *target.counts, bytes);
       }
     });
@@ -495,9 +495,8 @@ Run decode_load(Decoder& d, bool is_tensor, bool from_shared) {
     return load_tensor;
   }
   d.operation.list[kGlobal] = d.address_value(1, from_shared ? Space::kShared : Space::kGlobal);
-  d.operation.mode = from_shared ? kFromShared : 0;
   d.operation.src1 = d.from(2, Type::kU32);
-  return load_bulk;
+  return from_shared ? load_bulk<true> : load_bulk<false>;
 }
 
 Run decode_store(Decoder& d, bool is_tensor) {
