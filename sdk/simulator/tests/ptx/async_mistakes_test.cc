@@ -574,6 +574,27 @@ TEST_F(PtxAsyncMistakes, Products) {
       });
 }
 
+TEST_F(PtxAsyncMistakes, DescriptorsThatDifferBetweenLanes) {
+  const auto differs = [](const std::string& matrix) {
+    return "thread [37, 0, 0]: wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16: the descriptor "
+           "of "
+           "matrix " +
+           matrix +
+           " differs from the descriptor in lane 0 of the warp; expected the same descriptor in "
+           "all "
+           "threads of the warpgroup (async.cu:18)";
+  };
+  const std::string in_one_lane = ";\nsetp.eq.u32 %p4, %i, 37;\n@%p4 add.u64 ";
+  check(kProduct, {{"the descriptor of A differs in one lane",
+                    {{9, kDescriptors + in_one_lane + "%da, %da, 16;"}},
+                    kMemcheck,
+                    differs("A")},
+                   {"the descriptor of B differs in one lane",
+                    {{9, kDescriptors + in_one_lane + "%db, %db, 16;"}},
+                    kMemcheck,
+                    differs("B")}});
+}
+
 TEST_F(PtxAsyncMistakes, ProductsWithAInRegisters) {
   Lines program = kProduct;
   program[17] =
