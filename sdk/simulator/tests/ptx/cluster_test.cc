@@ -218,7 +218,8 @@ TEST_F(PtxClusters, ReductionsBetweenBlocks) {
         T source, target, result;
         std::memcpy(&source, reinterpret_cast<char*>(sources) + at, sizeof(T));
         std::memcpy(&target, reinterpret_cast<char*>(targets) + at, sizeof(T));
-        std::memcpy(&result, reinterpret_cast<const char*>(&out[32 * rank]) + at, sizeof(T));
+        std::memcpy(&result, reinterpret_cast<const char*>(&out[size_t{32} * rank]) + at,
+                    sizeof(T));
         EXPECT_EQ(result, apply(target, source)) << form << ", block " << rank << ", byte " << at;
       }
     }
