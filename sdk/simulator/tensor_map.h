@@ -29,13 +29,17 @@ struct TensorMap {
   // Strides of the second and further dimensions [bytes].
   uint64_t strides[kMostDimensions - 1] = {};
   uint16_t box[kMostDimensions] = {};   // sizes of the box [elements]
-  uint8_t steps[kMostDimensions] = {};  // traversal strides [elements]
+  uint8_t steps[kMostDimensions] = {};  // traversal strides [elements]; steps[0] has no effect
   uint8_t fill = kZeros;                // value of elements outside of the tensor: kZeros or kNans
   uint8_t reserved = 0;
 
+  /// Returns the traversal stride of a dimension [elements]. The stride of dimension 0 is always 1,
+  /// since tensor maps without interleaving ignore the stored stride (cuda.h,
+  /// cuTensorMapEncodeTiled).
+  uint32_t step(int dimension) const { return dimension == 0 ? 1 : steps[dimension]; }
   /// Returns the number of elements that a copy transfers in a dimension.
   uint32_t elements(int dimension) const {
-    return (uint32_t{box[dimension]} + steps[dimension] - 1) / steps[dimension];
+    return (uint32_t{box[dimension]} + step(dimension) - 1) / step(dimension);
   }
   /// Returns whether elements are floating-point numbers. The fill mode kNans requires
   /// floating-point elements.

@@ -105,13 +105,15 @@ cudaError_t encode(CUtensorMap* to, const Tiled& all) {
       return invalid(item("boxDim", d) + ": found " + std::to_string(all.box[d]) +
                      "; expected 1 to 256");
     }
-    if (all.steps[d] == 0 || all.steps[d] > kMostStep) {
-      return invalid(item("elementStrides", d) + ": found " + std::to_string(all.steps[d]) +
+    // Maps without interleaving ignore the first element of elementStrides.
+    const uint32_t step = d == 0 ? 1 : all.steps[d];
+    if (step == 0 || step > kMostStep) {
+      return invalid(item("elementStrides", d) + ": found " + std::to_string(step) +
                      "; expected 1 to 8");
     }
     map.sizes[d] = all.sizes[d];
     map.box[d] = static_cast<uint16_t>(all.box[d]);
-    map.steps[d] = static_cast<uint8_t>(all.steps[d]);
+    map.steps[d] = static_cast<uint8_t>(step);
     if (d == 0) continue;
     const uint64_t stride = all.strides[d - 1];
     if (stride % kUnit != 0 || stride >= kMostStride) {

@@ -31,9 +31,9 @@ void BlockRaces::issues(const Warp& warp, const Operation& operation, const Issu
     if (previous == nullptr || previous->block != bytes.block || previous->kind != bytes.kind) {
       uint32_t completion = bytes.kind == CopiedBytes::kReads ? of_reads : of_writes;
       if (!copy.in_group) {
-        // A read of global memory shares the completion of the last block whose shared memory the
-        // copy writes.
-        if (bytes.block != nullptr || previous == nullptr) {
+        // A read of the source shares the completion of the last block whose shared memory the copy
+        // writes.
+        if (bytes.kind != CopiedBytes::kReads || previous == nullptr) {
           last_completion_ =
               all_.order_.add_completion(CompletionKey::of_mbarrier(number_, copy.mbarrier),
                                          LaunchOrder::Completion::kPending);

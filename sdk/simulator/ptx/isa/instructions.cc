@@ -272,7 +272,7 @@ constexpr Instruction kDataMovementAndConversion[] = {
         .accesses(AccessKind::kStore, Definedness::kStore)
         .simd(Simd::kIntegers),
     Instruction("prefetch", "~global|local? ~L1|L2|L2::*", hint),
-    Instruction("prefetch", "~param|const? ~tensormap", hint),
+    Instruction("prefetch", "param|const? ~tensormap", prefetch_map),
     Instruction("prefetchu", "~L1", hint),
     Instruction("applypriority", "~global? ~L2::evict_normal", hint),
     Instruction("discard", "~global? ~L2", hint),
@@ -336,6 +336,26 @@ constexpr Instruction kAsynchronousCopy[] = {
                 bulk_copy)
         .has(Effect::kIssuesCopies),
     Instruction("cp", "async bulk global ~shared::cta bulk_group L2::cache_hint?", bulk_copy)
+        .has(Effect::kIssuesCopies),
+    Instruction("cp",
+                "reduce async bulk shared::cluster ~shared::cta ~mbarrier::complete_tx::bytes "
+                "and|or|xor b32",
+                bulk_copy)
+        .has(Effect::kIssuesCopies),
+    Instruction("cp",
+                "reduce async bulk shared::cluster ~shared::cta ~mbarrier::complete_tx::bytes "
+                "add|min|max u32|s32",
+                bulk_copy)
+        .has(Effect::kIssuesCopies),
+    Instruction("cp",
+                "reduce async bulk shared::cluster ~shared::cta ~mbarrier::complete_tx::bytes "
+                "inc|dec u32",
+                bulk_copy)
+        .has(Effect::kIssuesCopies),
+    Instruction("cp",
+                "reduce async bulk shared::cluster ~shared::cta ~mbarrier::complete_tx::bytes "
+                "add u64",
+                bulk_copy)
         .has(Effect::kIssuesCopies),
     Instruction(
         "cp",

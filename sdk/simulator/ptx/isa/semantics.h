@@ -101,6 +101,7 @@ Run mbarrier(Decoder& d);
 Run arrive_of_copies(Decoder& d);
 // tensor_maps.cc
 Run tensor_map(Decoder& d);
+Run prefetch_map(Decoder& d);
 // cache.cc
 Run createpolicy(Decoder& d);
 // matrix.cc

@@ -15,6 +15,7 @@
 #include "ptx/machine/fault.h"
 #include "ptx/machine/window.h"
 #include "ptx/semantics/bulk_reduction.h"
+#include "ptx/semantics/tensor_map_space.h"
 #include "tensor_map.h"
 
 namespace kernkit::simulator::ptx {
@@ -25,8 +26,6 @@ constexpr uint32_t kBoxAlignment = 128;  // alignment of a tensor's box in share
 constexpr uint32_t kMapAlignment = 64, kMapBytes = kTensorMapBytes;
 constexpr uint32_t kMbarrierBytes = 8;
 
-// Operation::mode of a load whose source is in shared memory.
-constexpr uint8_t kFromShared = 1;
 // Indices into Operation::list. The registers have 64 bits, except the coordinates.
 enum Operands : size_t { kShared, kGlobal, kMbarrier, kCoordinates };
 
@@ -118,17 +117,20 @@ std::vector<Target> targets_of(const BulkCopy& copy, const SharedLocation& to) {
 
 // Informs the tools of a copy. `each(visit)` calls visit(offset in shared memory, address in global
 // memory or 0, bytes) for each piece of the copy; `shared` lists the blocks whose shared memory the
-// copy accesses, and `map` is the address of the tensor map, or 0.
+// copy accesses, `map` is the address of the tensor map, or 0, and `source` is the location of the
+// source of a copy between shared memories.
 template <class Each>
 void issue(const BulkCopy& copy, uint64_t number, const std::vector<Block*>& shared, bool in_group,
            CopiedBytes::Kind of_shared, CopiedBytes::Kind of_global, const Each& each,
-           uint64_t map = 0) {
+           uint64_t map = 0, const SharedLocation& source = {nullptr, 0}) {
   if (copy.hooks() == nullptr) return;
   const bool is_generic = copy.operation.list[kGlobal] == kNone;
   IssuedCopy issued{number, copy.lane, in_group, is_generic, copy.mbarrier.at, map, {}};
   for (Block* block : shared) {
     each([&](uint32_t at, uint64_t, uint32_t bytes) {
       issued.bytes.push_back({of_shared, block, at, bytes});
+      if (source.block != nullptr)
+        issued.bytes.push_back({CopiedBytes::kReads, source.block, source.at, bytes});
     });
   }
   each([&](uint32_t, uint64_t address, uint32_t bytes) {
@@ -156,15 +158,18 @@ uint32_t size_of_copy(const BulkCopy& copy) {
 }
 
 // Executes cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [to], [from], size,
-// [mbarrier], and the form whose source is in shared memory of the block.
+// [mbarrier]. With kFromShared, the source is in shared memory, and the operation may be a
+// cp.reduce.async.bulk.
+template <bool kFromShared>
 void load_bulk(Warp& warp, const Operation& operation) {
   each_copy(warp, operation, [&](const BulkCopy& copy) {
     const uint32_t bytes = size_of_copy(copy);
     if (bytes == 0) return;
     const SharedLocation to = copy.shared(operation.list[kShared], bytes, kUnit, Touch::kStores);
     const unsigned char* source;
-    if (operation.mode == kFromShared) {
-      const SharedLocation from = copy.shared(operation.list[kGlobal], bytes, kUnit, Touch::kLoads);
+    SharedLocation from{nullptr, 0};
+    if (kFromShared) {
+      from = copy.shared(operation.list[kGlobal], bytes, kUnit, Touch::kLoads);
       source = from.block->shared.data() + from.at;
     } else {
       source =
@@ -173,19 +178,15 @@ void load_bulk(Warp& warp, const Operation& operation) {
     }
     const std::vector<Target> targets = targets_of(copy, to);
     const uint64_t number = copy.block().asynchronous.next_number();
-    const bool is_global = operation.mode != kFromShared;
-    issue(copy, number, blocks_of(targets), false, CopiedBytes::kWrites, CopiedBytes::kReads,
-          [&](const auto& visit) {
-            visit(to.at, is_global ? reinterpret_cast<uint64_t>(source) : 0, bytes);
-          });
-    copy.block().asynchronous.add([copy, bytes, to, source, targets, number] {
-      const bool is_global = copy.operation.mode != kFromShared;
+    const uint64_t in_global = kFromShared ? 0 : reinterpret_cast<uint64_t>(source);
+    issue(
+        copy, number, blocks_of(targets), false, kind_of_store(operation), CopiedBytes::kReads,
+        [&](const auto& visit) { visit(to.at, in_global, bytes); }, 0, from);
+    copy.block().asynchronous.add([copy, bytes, to, source, in_global, targets, number] {
       for (const Target& target : targets) {
-        std::memcpy(target.to->shared.data() + to.at, source, bytes);
-        if (target.to->hooks != nullptr) {
-          target.to->hooks->copied_into_shared(to.at, bytes,
-                                               is_global ? reinterpret_cast<uint64_t>(source) : 0);
-        }
+        reduce(copy.operation.mode, target.to->shared.data() + to.at, source, bytes);
+        if (target.to->hooks != nullptr)
+          target.to->hooks->copied_into_shared(to.at, bytes, in_global);
         copy.complete_bytes(number, *target.to, *target.counts, bytes);
       }
     });
@@ -229,8 +230,8 @@ struct Box {
   void each_row(const Visit& visit) const {
     const uint32_t length = map.elements(0);
     uint32_t begin = 0, end = length;
-    while (begin < end && !contains(0, first[0] + int64_t{begin} * map.steps[0])) ++begin;
-    while (end > begin && !contains(0, first[0] + (int64_t{end} - 1) * map.steps[0])) --end;
+    while (begin < end && !contains(0, first[0] + int64_t{begin})) ++begin;
+    while (end > begin && !contains(0, first[0] + int64_t{end} - 1)) --end;
     uint32_t rows = 1;
     for (int d = 1; d < map.dimensions; ++d) rows *= map.elements(d);
     for (uint32_t row = 0; row < rows; ++row) {
@@ -238,7 +239,7 @@ struct Box {
       int64_t address = static_cast<int64_t>(map.address) + int64_t{first[0]} * map.element_bytes;
       uint32_t remaining = row;
       for (int d = 1; d < map.dimensions; ++d) {
-        const int64_t coordinate = first[d] + int64_t{remaining % map.elements(d)} * map.steps[d];
+        const int64_t coordinate = first[d] + int64_t{remaining % map.elements(d)} * map.step(d);
         remaining /= map.elements(d);
         is_inside = is_inside && contains(d, coordinate);
         address += coordinate * static_cast<int64_t>(map.strides[d - 1]);
@@ -256,6 +257,7 @@ uint64_t address_of_map(const BulkCopy& copy) {
 Box read_box(const BulkCopy& copy) {
   const Operation& operation = copy.operation;
   const uint64_t at = address_of_map(copy);
+  check_space_of_map(copy.warp, copy.lane, operation, at);
   const unsigned char* bytes =
       find_bytes(copy.warp, copy.lane, operation, at, kMapBytes, kMapAlignment, Touch::kLoads);
   Box box;
@@ -295,18 +297,18 @@ SharedLocation find_box(const BulkCopy& copy, const Box& box, Touch touch) {
 // Checks that a copy may access the elements of the box that are in the tensor.
 void check_elements(const BulkCopy& copy, const Box& box, Touch touch) {
   uint64_t low = UINT64_MAX, high = 0;
-  const uint64_t step = uint64_t{box.map.steps[0]} * box.map.element_bytes;
+  const uint64_t size = box.map.element_bytes;
   box.each_row([&](uint32_t, uint64_t address, uint32_t begin, uint32_t end) {
     if (begin >= end) return;
-    low = std::min(low, address + begin * step);
-    high = std::max(high, address + (end - 1) * step + box.map.element_bytes);
+    low = std::min(low, address + begin * size);
+    high = std::max(high, address + end * size);
   });
   if (low >= high) return;
   find_bytes(copy.warp, copy.lane, copy.operation, low, high - low, 1, touch);
 }
 
 // Calls visit(offset in shared memory, address in global memory, bytes) for the pieces of a box. A
-// piece is an element, or several elements of a 16-byte unit that are contiguous in both memories.
+// piece consists of adjacent elements of a 16-byte unit.
 // The address of a piece outside of the tensor is 0.
 template <class Visit>
 void each_piece(uint32_t start, const Box& box, const Visit& visit) {
@@ -317,13 +319,10 @@ void each_piece(uint32_t start, const Box& box, const Visit& visit) {
     for (uint32_t i = 0; i < length;) {
       const uint32_t at = start + offset + i * size;
       const bool is_inside = i >= begin && i < end;
-      uint32_t count = 1;
-      if (map.steps[0] == 1) {  // adjacent elements that are all in the tensor or all outside
-        const uint32_t limit = is_inside ? end : i < begin ? begin : length;
-        count = std::min((kUnit - at % kUnit) / size, limit - i);
-      }
-      visit(swizzled(at, map.swizzle), is_inside ? address + uint64_t{i} * map.steps[0] * size : 0,
-            count * size);
+      // Adjacent elements that are all in the tensor or all outside.
+      const uint32_t limit = is_inside ? end : i < begin ? begin : length;
+      const uint32_t count = std::min((kUnit - at % kUnit) / size, limit - i);
+      visit(swizzled(at, map.swizzle), is_inside ? address + uint64_t{i} * size : 0, count * size);
       i += count;
     }
   });
@@ -496,9 +495,8 @@ Run decode_load(Decoder& d, bool is_tensor, bool from_shared) {
     return load_tensor;
   }
   d.operation.list[kGlobal] = d.address_value(1, from_shared ? Space::kShared : Space::kGlobal);
-  d.operation.mode = from_shared ? kFromShared : 0;
   d.operation.src1 = d.from(2, Type::kU32);
-  return load_bulk;
+  return from_shared ? load_bulk<true> : load_bulk<false>;
 }
 
 Run decode_store(Decoder& d, bool is_tensor) {

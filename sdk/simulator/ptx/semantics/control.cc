@@ -6,6 +6,7 @@
 #include "ptx/machine/block.h"
 #include "ptx/machine/cluster.h"
 #include "ptx/machine/fault.h"
+#include "ptx/semantics/tensor_map_space.h"
 #include "ptx/semantics/type_dispatch.h"
 
 namespace kernkit::simulator::ptx {
@@ -137,6 +138,14 @@ Run proxy_fence(Decoder& d) {
                                          : kFencesShared;
   return nothing;
 }
+// Executes fence.proxy.tensormap::generic.acquire.
+void acquire_map(Warp& warp, const Operation& operation) {
+  for (uint32_t remaining = warp.mask; remaining != 0; remaining &= remaining - 1) {
+    const int lane = __builtin_ctz(remaining);
+    check_space_of_map(warp, lane, operation, warp.lanes<uint64_t>(operation.src0)[lane]);
+  }
+  sync_blocks(warp, operation);
+}
 // Decodes fence.proxy.tensormap::generic.acquire.scope [map], 128, or .release without operands.
 Run fence_of_maps(Decoder& d) {
   const bool acquires = d.operands() != 0;
@@ -144,6 +153,7 @@ Run fence_of_maps(Decoder& d) {
   if (acquires) {
     d.need_operands(2);
     d.operation.src0 = d.address_value(0, Space::kGeneric);
+    return acquire_map;
   }
   return sync_blocks;
 }

@@ -145,6 +145,14 @@ void is_in_window(Warp& warp, const Operation& operation) {
   for (int l = 0; l < 32; ++l) bits |= (a[l] >> kWindowShift == operation.mode ? 1u : 0u) << l;
   warp.set_predicate(operation.dst, bits);
 }
+// Executes isspacep.shared::cta: tests for an address in the shared memory of the lane's own block.
+void is_in_own_shared(Warp& warp, const Operation& operation) {
+  const auto* a = warp.lanes<uint64_t>(operation.src0);
+  const uint64_t own = (kSharedWindow + shared_base(warp.block->rank)) >> kRankShift;
+  uint32_t bits = 0;
+  for (int l = 0; l < 32; ++l) bits |= (a[l] >> kRankShift == own ? 1u : 0u) << l;
+  warp.set_predicate(operation.dst, bits);
+}
 
 // Executes cvta.param. The 64-bit address of a parameter is generic; the 32-bit address, extended
 // to 64 bits, is an offset in the window of parameter memory.
@@ -228,7 +236,8 @@ Run isspacep(Decoder& d) {
   const uint64_t window = space.substr(0, 5) == "param" ? kParamWindow : window_of(space);
   d.operation.mode = static_cast<uint8_t>(window >> kWindowShift);
   d.take({Type::kPred, Type::kU64});
-  return is_in_window;
+  // PTX ISA: .shared without a qualifier is .shared::cta.
+  return space == "shared" || space == "shared::cta" ? is_in_own_shared : is_in_window;
 }
 
 }  // namespace kernkit::simulator::ptx

@@ -12,6 +12,7 @@
 #include "ptx/machine/fault.h"
 #include "ptx/machine/window.h"
 #include "ptx/semantics/fragments.h"
+#include "ptx/semantics/tensor_map_space.h"
 #include "ptx/semantics/type_dispatch.h"
 #include "tensor_map.h"
 
@@ -178,6 +179,14 @@ void copy_map(Warp& warp, const Operation& operation) {
   }
 }
 
+// Executes prefetch.tensormap of generic addresses.
+void prefetch(Warp& warp, const Operation& operation) {
+  for (uint32_t remaining = warp.mask; remaining != 0; remaining &= remaining - 1) {
+    const int lane = __builtin_ctz(remaining);
+    check_space_of_map(warp, lane, operation, warp.lanes<uint64_t>(operation.src0)[lane]);
+  }
+}
+
 Run decode_copy_of_map(Decoder& d) {
   begin_matrix(d);
   d.need_operands(3);
@@ -191,6 +200,23 @@ Run decode_copy_of_map(Decoder& d) {
 }
 
 }  // namespace
+
+void check_space_of_map(const Warp& warp, int lane, const Operation& operation, uint64_t address) {
+  const Space space = located(address).space;
+  if (space != Space::kLocal && space != Space::kShared) return;
+  fail(warp, lane, operation,
+       std::string("the tensor map is in ") + (space == Space::kLocal ? "local" : "shared") +
+           " memory; expected a map in global or constant memory, or a kernel parameter declared "
+           "__grid_constant__");
+}
+
+// Decodes prefetch.tensormap [map]. The forms with a state space have no effect.
+Run prefetch_map(Decoder& d) {
+  if (!d.one_of({"param", "const"}).empty()) return hint(d);
+  d.need_operands(1);
+  d.operation.src0 = d.address_value(0, Space::kGeneric);
+  return prefetch;
+}
 
 Run tensor_map(Decoder& d) {
   if (d.has("replace")) return decode_replace(d);

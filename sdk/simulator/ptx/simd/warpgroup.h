@@ -72,6 +72,23 @@ inline const uint32_t* registers_of(const Warp& warp, const Operation& operation
   return warp.block->launch.kernel.lists[operation.more].data();
 }
 
+// Returns the descriptor of a matrix, operand `at`. Reports a fault if the descriptor differs
+// between lanes.
+inline uint64_t read_descriptor(Warp& warp, const Operation& operation, uint32_t at,
+                                const char* matrix) {
+  const auto* all = warp.lanes<uint64_t>(at);
+  uint64_t differences = 0;
+  for (int l = 0; l < 32; ++l) differences |= all[l] ^ all[0];
+  if (differences == 0) return all[0];
+  int lane = 1;
+  while (all[lane] == all[0]) ++lane;
+  fault(warp, lane, operation,
+        function_text(warp.block->launch.kernel, operation) + ": the descriptor of matrix " +
+            matrix +
+            " differs from the descriptor in lane 0 of the warp; expected the same "
+            "descriptor in all threads of the warpgroup");
+}
+
 template <class X>
 void read_matrices(Warp& warp, const Operation& operation, const WarpgroupProduct& p, X* a, X* b) {
   alignas(64) unsigned char tile[kMostColumns * kDepthBytes];
@@ -80,11 +97,11 @@ void read_matrices(Warp& warp, const Operation& operation, const WarpgroupProduc
     const uint32_t* const registers = registers_of(warp, operation) + p.registers;
     matrix_steps::read_rows(warp, registers, p.a, kRows, depth, a);
   } else {
-    const uint64_t descriptor = warp.lanes<uint64_t>(operation.src0)[0];
+    const uint64_t descriptor = read_descriptor(warp, operation, operation.src0, "A");
     read_tile(warp, operation, descriptor, p.a_transposed, warp.number % 4 * kRows, kRows, tile);
     convert_rows(p.a, tile, kRows, a);
   }
-  const uint64_t descriptor = warp.lanes<uint64_t>(operation.src1)[0];
+  const uint64_t descriptor = read_descriptor(warp, operation, operation.src1, "B");
   read_tile(warp, operation, descriptor, p.b_transposed, 0, 8u * p.columns, tile);
   convert_rows(p.b, tile, 8u * p.columns, b);
 }

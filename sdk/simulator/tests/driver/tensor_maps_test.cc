@@ -102,11 +102,24 @@ TEST_F(DriverTensorMaps, InvalidArguments) {
        "boxDim[0]: a row of the box has 24 bytes; expected a multiple of 16 bytes"},
       {[](Arguments& a) { a.box[0] = 64; },
        "boxDim[0]: a row of the box has 128 bytes; expected at most the 64 bytes of the swizzle"},
-      {[](Arguments& a) { a.steps[0] = 0; }, "elementStrides[0]: found 0; expected 1 to 8"},
+      {[](Arguments& a) { a.steps[1] = 0; }, "elementStrides[1]: found 0; expected 1 to 8"},
       {[](Arguments& a) { a.steps[2] = 9; }, "elementStrides[2]: found 9; expected 1 to 8"},
   };
   for (const auto& row : all) {
     EXPECT_EQ(message(row.change), std::string("cuTensorMapEncodeTiled(): ") + row.message);
+  }
+}
+
+// cuda.h: maps without interleaving ignore the first element of elementStrides.
+TEST_F(DriverTensorMaps, TheFirstElementStrideIsIgnored) {
+  start();
+  Arguments expected;
+  ASSERT_EQ(expected.encode(), CUDA_SUCCESS);
+  for (const cuuint32_t stride : {0, 2, 9}) {
+    Arguments all;
+    all.steps[0] = stride;
+    EXPECT_EQ(all.encode(), CUDA_SUCCESS) << stride;
+    EXPECT_EQ(std::memcmp(all.map, expected.map, sizeof(*all.map)), 0) << stride;
   }
 }
 

@@ -683,6 +683,27 @@ TEST_F(PtxAsyncMistakes, Products) {
       });
 }
 
+TEST_F(PtxAsyncMistakes, DescriptorsThatDifferBetweenLanes) {
+  const auto differs = [](const std::string& matrix) {
+    return "thread [37, 0, 0]: wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16: the descriptor "
+           "of "
+           "matrix " +
+           matrix +
+           " differs from the descriptor in lane 0 of the warp; expected the same descriptor in "
+           "all "
+           "threads of the warpgroup (async.cu:18)";
+  };
+  const std::string in_one_lane = ";\nsetp.eq.u32 %p4, %i, 37;\n@%p4 add.u64 ";
+  check(kProduct, {{"the descriptor of A differs in one lane",
+                    {{9, kDescriptors + in_one_lane + "%da, %da, 16;"}},
+                    kMemcheck,
+                    differs("A")},
+                   {"the descriptor of B differs in one lane",
+                    {{9, kDescriptors + in_one_lane + "%db, %db, 16;"}},
+                    kMemcheck,
+                    differs("B")}});
+}
+
 TEST_F(PtxAsyncMistakes, ProductsWithAInRegisters) {
   Lines program = kProduct;
   program[17] =
@@ -1007,6 +1028,46 @@ TEST_F(PtxAsyncMistakes, SharedMemoryOfAPeer) {
            "access to its shared memory by block [0, 0, 0] (async.cu:14) before the end"},
       },
       32, kPair, 2);
+}
+
+// Each block of a cluster of two reduces its words into the shared memory of the other block. The
+// mbarrier in the other block counts the bytes.
+const Lines kReductions = {
+    {10, kInit},
+    {11, kInitFence},
+    {12, "st.shared.u32 [%own], %i;\nst.shared.u32 [%own+1024], %i;"},
+    {13, kFence},
+    {14, kClusterBarrier},
+    {15, expect(512)},
+    {16,
+     ".reg .b32 %to, %counts;\nadd.u32 %to, %s, 1024; mapa.shared::cluster.u32 %to, %to, %r0;\n"
+     "mapa.shared::cluster.u32 %counts, %b, %r0;\n"
+     "@%pt cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.u32 "
+     "[%to], [%s], 512, [%counts];"},
+    {17, wait("first", 0)},
+    {18, "ld.shared.u32 %r1, [%own+1024];"},
+    {19, kClusterBarrier},
+    {20, "st.shared.u32 [%own], %r1;"}};
+
+TEST_F(PtxAsyncMistakes, ReductionsIntoAPeer) {
+  check(kReductions,
+        {{"the sums are read before the wait",
+          {{17, "ld.shared.u32 %r1, [%own+1024];"}, {18, wait("first", 0)}},
+          kRacecheck,
+          "(async.cu:17)"},
+         {"the words are overwritten while the other block's mbarrier counts them",
+          {{19, "st.shared.u32 [%own], %r1;"}, {20, kClusterBarrier}},
+          kRacecheck,
+          "(async.cu:19)"},
+         {"the words are stored without a fence",
+          {{13, ""}},
+          kRacecheckAtWarn,
+          "with no fence.proxy.async between"},
+         {"the mbarrier counts fewer bytes than expected",
+          {{15, expect(528)}},
+          kMemcheck,
+          "(async.cu:17)"}},
+        32, kPair, 2);
 }
 
 // A fence before barrier.cluster.arrive.relaxed releases the thread's earlier accesses.

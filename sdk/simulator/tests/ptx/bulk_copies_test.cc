@@ -98,7 +98,8 @@ uint16_t element(const std::vector<uint16_t>& all, const TensorDescription& map,
 }
 
 // Loads boxes that are inside of a tensor or extend past one of its ends, with and without swizzles
-// and traversal strides, and compares each element.
+// and traversal strides, and compares each element. A traversal stride of dimension 0 has no
+// effect.
 TEST_F(PtxBulkCopies, TensorLoads) {
   struct Case {
     std::vector<uint64_t> sizes;
@@ -132,7 +133,7 @@ TEST_F(PtxBulkCopies, TensorLoads) {
       std::vector<int64_t> at;
       uint32_t remaining = i;
       for (int d = 0; d < dimensions; ++d) {
-        at.push_back(c.first[d] + int64_t{remaining % map.elements(d)} * map.steps[d]);
+        at.push_back(c.first[d] + int64_t{remaining % map.elements(d)} * map.step(d));
         remaining /= map.elements(d);
       }
       // The tile is aligned to 1024 bytes, so offsets are swizzled like addresses. The reference
@@ -292,6 +293,18 @@ TEST_F(PtxBulkCopies, AChangedTensorMap) {
       EXPECT_EQ(b[row * 64 + i], row < 4 ? values[512 + row * 128 + i] : 0) << row << ", " << i;
     }
   }
+}
+
+// An element_stride of dimension 0 that a kernel stores has no effect.
+TEST_F(PtxBulkCopies, AChangedElementStride) {
+  const std::vector<uint16_t> values = numbers(64 * 8);
+  uint16_t *a = memory(values), *b = memory<uint16_t>(4096 + 64);
+  run("",
+      load_by_changed_map("mov.u32 %r6, 2;\n"
+                          "tensormap.replace.tile.element_stride.shared::cta.b1024.b32 [%r5], 0, "
+                          "%r6;\n"),
+      a, b, map_of(a, {64, 8}, {64, 8}));
+  for (size_t i = 0; i < values.size(); ++i) EXPECT_EQ(b[i], values[i]) << i;
 }
 
 // A kernel sets the fill mode of a map of float16 elements to NaN. A load by the map then fills the

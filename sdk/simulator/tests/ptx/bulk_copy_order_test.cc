@@ -131,6 +131,35 @@ TEST_F(PtxBulkCopyFaults, NansForIntegers) {
             "tensor map fills elements out of bounds with NaN, and its elements are integers; "
             "expected fill_mode 0 or a floating-point elemtype (bulk.cu:20)");
 }
+// A tensor map in local memory is, for example, nvcc's copy of a parameter that is not declared
+// __grid_constant__.
+TEST_F(PtxBulkCopyFaults, ATensorMapInLocalOrSharedMemory) {
+  constexpr struct {
+    const char *space, *address;
+  } kSpaces[] = {
+      {"local", ".local .align 64 .b8 copy[128];\nmov.u64 %m, copy; cvta.local.u64 %m, %m;\n"},
+      {"shared", "cvt.u64.u32 %m, %s; cvta.shared.u64 %m, %m;\n"}};
+  constexpr struct {
+    const char *form, *operands;
+  } kForms[] = {
+      {"cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes",
+       "[%s], [%m, {0, 0}], [%b]"},
+      {"cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group", "[%m, {0, 0}], [%s]"},
+      {"prefetch.tensormap", "[%m]"},
+      {"fence.proxy.tensormap::generic.acquire.gpu", "[%m], 128"}};
+  for (const auto& space : kSpaces) {
+    for (const auto& form : kForms) {
+      CudaRuntime runtime;  // new devices, since a fault ends the context
+      runtime.run_kernels(true);
+      uint16_t* a = memory<uint16_t>(64 * 8);
+      EXPECT_EQ(report(std::string(space.address) + form.form + " " + form.operands + ";\n", a,
+                       map_of(a, {64, 8}, {8, 8})),
+                std::string(form.form) + ": the tensor map is in " + space.space +
+                    " memory; expected a map in global or constant memory, or a kernel parameter "
+                    "declared __grid_constant__ (bulk.cu:20)");
+    }
+  }
+}
 // A kernel writes a tensor map but omits one field. The use of the map must be reported.
 TEST_F(PtxBulkCopyFaults, AMapOfAKernelLacksAField) {
   const std::string copy =

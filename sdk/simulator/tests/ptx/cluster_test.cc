@@ -104,6 +104,26 @@ TEST_F(PtxClusters, RanksOfAddresses) {
   EXPECT_EQ(out[32], 101u);
 }
 
+// The window of .shared::cta, and of .shared without a qualifier, contains only the block's own
+// shared memory (PTX ISA, "isspacep"). The digits of %r1 are the results for an address of the
+// block's own and of another block's shared memory.
+TEST_F(PtxClusters, SpacesOfAddresses) {
+  const auto test = [&](const std::string& space, uint32_t expected) {
+    const std::vector<uint32_t> out =
+        run(text("cvt.u64.u32 %y1, %s; cvta.shared.u64 %y1, %y1; mapa.u64 %y2, %y1, %peer;\n"
+                 "mov.u32 %r1, 0; isspacep." +
+                 space + " %p1, %y1;\n@%p1 add.u32 %r1, %r1, 10;\nisspacep." + space +
+                 " %p2, %y2;\n@%p2 add.u32 %r1, %r1, 1;\n"),
+            {2, 1, 1}, {2, 1, 1});
+    EXPECT_EQ(out[0], expected) << space;
+    EXPECT_EQ(out[32], expected) << space;
+  };
+  test("shared", 10);
+  test("shared::cta", 10);
+  test("shared::cluster", 11);
+  test("global", 0);
+}
+
 // A thread of each block arrives at an mbarrier of block 0, and block 0 waits for the phase.
 TEST_F(PtxClusters, MbarriersOfAnotherBlock) {
   const std::string body =
@@ -181,6 +201,63 @@ TEST_F(PtxClusters, SixteenBlocks) {
   for (uint32_t block = 0; block < 16; ++block) {
     EXPECT_EQ(out[block * 32 + 7], (block + 1) % 16 * 100 + 7);
   }
+}
+
+// A bulk reduction from a block's shared memory into the shared memory of another block of the
+// cluster, for each operation and type.
+TEST_F(PtxClusters, ReductionsBetweenBlocks) {
+  const auto word = [](bool is_source, uint32_t rank, uint32_t i) {
+    return is_source ? i * 0x9e3779b9u + rank * 77 : i * 0x85ebca6bu + rank;
+  };
+  const auto test = [&](const std::string& form, auto apply) {
+    using T = decltype(apply({}, {}));
+    const std::string body =
+        "@%p0 mbarrier.init.shared.b64 [%b], 1;\nfence.mbarrier_init.release.cluster;\n"
+        "mad.lo.u32 %r2, %i, 4, %s; mul.lo.u32 %r3, %i, 0x9e3779b9;\n"
+        "mad.lo.u32 %r3, %rank, 77, %r3; st.shared.u32 [%r2], %r3;\n"
+        "mul.lo.u32 %r3, %i, 0x85ebca6b; add.u32 %r3, %r3, %rank; st.shared.u32 [%r2+128], %r3;\n"
+        "fence.proxy.async.shared::cta;\n" +
+        std::string(kSynchronise) +
+        "@%p0 mbarrier.arrive.expect_tx.shared.b64 _, [%b], 128;\n"
+        "add.u32 %r5, %s, 128; mapa.shared::cluster.u32 %r4, %r5, %peer;\n"
+        "mapa.shared::cluster.u32 %r6, %b, %peer;\n"
+        "@%p0 cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes." +
+        form +
+        " [%r4], [%s], 128, [%r6];\n"
+        "wait: mbarrier.try_wait.parity.shared.b64 %p3, [%b], 0;\n@!%p3 bra wait;\n"
+        "ld.shared.u32 %r1, [%r2+128];\n" +
+        kSynchronise;
+    const std::vector<uint32_t> out = run(text(body), {2, 1, 1}, {2, 1, 1});
+    for (uint32_t rank = 0; rank < 2; ++rank) {
+      uint32_t sources[32], targets[32];
+      for (uint32_t i = 0; i < 32; ++i) {
+        sources[i] = word(true, 1 - rank, i);
+        targets[i] = word(false, rank, i);
+      }
+      for (size_t at = 0; at < sizeof(sources); at += sizeof(T)) {
+        T source, target, result;
+        std::memcpy(&source, reinterpret_cast<char*>(sources) + at, sizeof(T));
+        std::memcpy(&target, reinterpret_cast<char*>(targets) + at, sizeof(T));
+        std::memcpy(&result, reinterpret_cast<const char*>(&out[size_t{32} * rank]) + at,
+                    sizeof(T));
+        EXPECT_EQ(result, apply(target, source)) << form << ", block " << rank << ", byte " << at;
+      }
+    }
+  };
+  test("and.b32", [](uint32_t x, uint32_t y) { return x & y; });
+  test("or.b32", [](uint32_t x, uint32_t y) { return x | y; });
+  test("xor.b32", [](uint32_t x, uint32_t y) { return x ^ y; });
+  test("add.u32", [](uint32_t x, uint32_t y) { return x + y; });
+  test("add.s32", [](int32_t x, int32_t y) {
+    return static_cast<int32_t>(static_cast<uint32_t>(x) + static_cast<uint32_t>(y));
+  });
+  test("add.u64", [](uint64_t x, uint64_t y) { return x + y; });
+  test("min.u32", [](uint32_t x, uint32_t y) { return std::min(x, y); });
+  test("min.s32", [](int32_t x, int32_t y) { return std::min(x, y); });
+  test("max.u32", [](uint32_t x, uint32_t y) { return std::max(x, y); });
+  test("max.s32", [](int32_t x, int32_t y) { return std::max(x, y); });
+  test("inc.u32", [](uint32_t x, uint32_t y) { return x >= y ? 0 : x + 1; });
+  test("dec.u32", [](uint32_t x, uint32_t y) { return x == 0 || x > y ? y : x - 1; });
 }
 
 // Without the attribute, a launch uses the cluster size that the kernel is compiled for.

@@ -20,11 +20,14 @@ struct TensorDescription {
   uint64_t sizes[5] = {};    // sizes of the tensor [elements]
   uint64_t strides[4] = {};  // strides of dimensions from the second on [bytes]
   uint32_t box[5] = {};      // sizes of the box [elements]
-  uint32_t steps[5] = {};    // traversal strides [elements]
+  // Traversal strides [elements]. Copies ignore the stride of dimension 0.
+  uint32_t steps[5] = {};
 
+  /// Returns the number of elements by which a copy advances in a dimension.
+  uint32_t step(int dimension) const { return dimension == 0 ? 1 : steps[dimension]; }
   /// Returns the number of elements of a dimension that a copy transfers.
   uint32_t elements(int dimension) const {
-    return (box[dimension] + steps[dimension] - 1) / steps[dimension];
+    return (box[dimension] + step(dimension) - 1) / step(dimension);
   }
   /// Returns the size of the box in shared memory [bytes].
   uint32_t box_bytes() const {

@@ -617,10 +617,13 @@ TEST_F(PtxFaults, RejectsUnsupportedForms) {
                 "faulty cannot run: mov.u32 (faulty.cu:12): unknown name %pm0"}));
 }
 // Rejects unsupported instructions of compute capability 9.0 and later: multimem, sparse wgmma and
-// tcgen05.
+// tcgen05. Also rejects reductions into shared memory that PTX ISA does not define.
 TEST_F(PtxFaults, RejectsClustersAndBulkCopies) {
   const char* const all[] = {
       "multimem.red.relaxed.gpu.global.add.u32 [%y1], %r1",
+      "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.min.u64 "
+      "[%r1], "
+      "[%r1], 16, [%r1]",
       "wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {%r1, %r2}, %y1, %y2, 1, 1, 1, 0, 0",
       "tcgen05.wait::ld.sync.aligned",
   };

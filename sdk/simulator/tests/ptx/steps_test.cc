@@ -57,6 +57,10 @@ class PtxSteps : public ::testing::Test {
       const uint64_t address = reinterpret_cast<uintptr_t>(state->memory) + at;
       std::memcpy(state->registers + kRegister * 8 + l * 8, &address, 8);
     }
+    for (const size_t r : uniform_) {
+      unsigned char* const lanes = state->registers + kRegister * r;
+      for (size_t l = 1; l < 32; ++l) std::memcpy(lanes + 8 * l, lanes, 8);
+    }
   }
   void run(ptx::Run step, const Operation& operation, uint32_t mask, State* state) {
     auto warp = std::make_unique<Warp>();
@@ -112,6 +116,7 @@ class PtxSteps : public ::testing::Test {
 
   std::mt19937 random_{1};
   State state_;
+  std::vector<size_t> uniform_;  // 64-bit registers with equal values in all lanes
   Block* block_ = nullptr;
 };
 
@@ -173,6 +178,7 @@ TEST_F(PtxSteps, SameProductsForEachProcessor) {
     Operation operation;
     operation.offset = product.packed();
     operation.more = 0;
+    uniform_.clear();
     for (int trial = 0; trial < 300 && !HasFatalFailure(); ++trial) {
       expect_same(matrix_steps::multiply_floats,
                   fastest(matrix_steps::multiply_floats, Simd::kMatrices), operation, Warp::kAll,
@@ -187,6 +193,7 @@ TEST_F(PtxSteps, SameProductsForEachProcessor) {
     operation.src0 = kRegister * 6;
     operation.src1 = kRegister * 7;
     operation.src2 = kRegister * 5;
+    uniform_ = {6, 7};  // matrix descriptors
     for (int trial = 0; trial < 300 && !HasFatalFailure(); ++trial) {
       expect_same(warpgroup_steps::multiply_floats,
                   fastest(warpgroup_steps::multiply_floats, Simd::kMatrices), operation, Warp::kAll,

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// The memory that may contain the tensor map of a copy (PTX ISA, "cp.async.bulk.tensor").
+#pragma once
+
+#include <cstdint>
+
+#include "ptx/machine/warp.h"
+
+namespace kernkit::simulator::ptx {
+
+/// Reports a fault if the generic address of a tensor map is in local or shared memory. A copy
+/// requires a map in global or constant memory, or among the kernel's parameters.
+void check_space_of_map(const Warp& warp, int lane, const Operation& operation, uint64_t address);
+
+}  // namespace kernkit::simulator::ptx
