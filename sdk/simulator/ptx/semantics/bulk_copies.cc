@@ -182,11 +182,13 @@ void load_bulk(Warp& warp, const Operation& operation) {
     issue(
         copy, number, blocks_of(targets), false, kind_of_store(operation), CopiedBytes::kReads,
         [&](const auto& visit) { visit(to.at, in_global, bytes); }, 0, from);
-    copy.block().asynchronous.add([copy, bytes, to, source, in_global, targets, number] {
+    copy.block().asynchronous.add([copy, bytes, to, source, targets, number] {
       for (const Target& target : targets) {
         reduce(copy.operation.mode, target.to->shared.data() + to.at, source, bytes);
-        if (target.to->hooks != nullptr)
-          target.to->hooks->copied_into_shared(to.at, bytes, in_global);
+        if (target.to->hooks != nullptr) {
+          target.to->hooks->copied_into_shared(
+              to.at, bytes, kFromShared ? 0 : reinterpret_cast<uint64_t>(source));
+        }
         copy.complete_bytes(number, *target.to, *target.counts, bytes);
       }
     });
