@@ -14,6 +14,12 @@ class PtxClusterFaults : public PtxClusters {
   }
 };
 
+TEST_F(PtxClusterFaults, AClusterOfMoreThanEightBlocks) {
+  PtxModule module(text("mov.u32 %r1, %size;"));
+  EXPECT_EQ(launch(module, {16, 1, 1}, {16, 1, 1}, memory<uint32_t>(16 * 32), nullptr),
+            cudaErrorInvalidClusterSize);
+  EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidClusterSize);
+}
 TEST_F(PtxClusterFaults, ARankOutOfRange) {
   EXPECT_EQ(
       report("mov.u32 %r2, 2; mapa.shared::cluster.u32 %r3, %s, %r2;", cudaErrorIllegalAddress),

@@ -190,9 +190,6 @@ TEST_F(PtxClusters, SixteenBlocks) {
                         "[%r4];\n" +
                         kSynchronise));
   uint32_t* out = memory<uint32_t>(16 * 32);
-  EXPECT_EQ(launch(module, {16, 1, 1}, {4, 4, 1}, out, nullptr), cudaErrorInvalidClusterSize);
-  EXPECT_EQ(launch(module, {16, 1, 1}, {16, 1, 1}, out, nullptr), cudaErrorInvalidClusterSize);
-  (void)cudaGetLastError();
   ASSERT_EQ(cudaFuncSetAttribute(module.kernel("blocks"),
                                  cudaFuncAttributeNonPortableClusterSizeAllowed, 1),
             cudaSuccess);
