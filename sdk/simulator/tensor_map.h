@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 namespace kernkit::simulator {
 
@@ -31,7 +32,7 @@ struct TensorMap {
   uint16_t box[kMostDimensions] = {};   // sizes of the box [elements]
   uint8_t steps[kMostDimensions] = {};  // traversal strides [elements]; steps[0] has no effect
   uint8_t fill = kZeros;                // value of elements outside of the tensor: kZeros or kNans
-  uint8_t reserved = 0;
+  uint8_t reserved[8] = {};
 
   /// Returns the traversal stride of a dimension [elements]. The stride of dimension 0 is always 1,
   /// since tensor maps without interleaving ignore the stored stride (cuda.h,
@@ -66,6 +67,8 @@ struct TensorMap {
   }
 };
 static_assert(sizeof(TensorMap) <= 128, "a CUtensorMap has 128 bytes");
+static_assert(std::has_unique_object_representations_v<TensorMap>,
+              "equal maps have equal bytes: the structure has no padding");
 
 /// Returns the address in shared memory of the byte that has the address `at` without swizzling.
 /// Swizzling combines the number of a 16-byte unit within a row with the row's number by xor (PTX

@@ -14,6 +14,10 @@ struct Add {
   template <class X>
   static X apply(X old, X b, X) {
     if constexpr (std::is_floating_point_v<X>) return canonical(old + b);
+    if constexpr (std::is_integral_v<X>) {  // sums of signed numbers wrap around
+      using Unsigned = std::make_unsigned_t<X>;
+      return static_cast<X>(static_cast<Unsigned>(old) + static_cast<Unsigned>(b));
+    }
     return static_cast<X>(old + b);
   }
 };
