@@ -15,7 +15,7 @@ void BlockRaces::issues(const Warp& warp, const Operation& operation, const Issu
   if (copy.map != 0) check_map(warp, operation, copy);
   uint32_t of_reads = 0, of_writes = 0;  // bulk group: completions of the copy's reads and writes
   if (copy.in_group) {
-    const unsigned thread = warp.number * 32 + static_cast<unsigned>(copy.lane);
+    const unsigned thread = thread_of(warp, copy.lane);
     AsyncOperations::Groups& groups = async_.groups(thread);
     groups.issued = groups.closed + 1;
     groups.operation = operation.number;

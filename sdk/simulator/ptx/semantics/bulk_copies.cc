@@ -310,8 +310,8 @@ void check_elements(const BulkCopy& copy, const Box& box, Touch touch) {
 }
 
 // Calls visit(offset in shared memory, address in global memory, bytes) for the pieces of a box. A
-// piece consists of adjacent elements of a 16-byte unit.
-// The address of a piece outside of the tensor is 0.
+// piece consists of adjacent elements of a 16-byte unit. The address of a piece outside of the
+// tensor is 0.
 template <class Visit>
 void each_piece(uint32_t start, const Box& box, const Visit& visit) {
   const TensorMap& map = box.map;

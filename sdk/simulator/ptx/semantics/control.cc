@@ -140,10 +140,7 @@ Run proxy_fence(Decoder& d) {
 }
 // Executes fence.proxy.tensormap::generic.acquire.
 void acquire_map(Warp& warp, const Operation& operation) {
-  for (uint32_t remaining = warp.mask; remaining != 0; remaining &= remaining - 1) {
-    const int lane = __builtin_ctz(remaining);
-    check_space_of_map(warp, lane, operation, warp.lanes<uint64_t>(operation.src0)[lane]);
-  }
+  check_space_of_maps(warp, operation);
   sync_blocks(warp, operation);
 }
 // Decodes fence.proxy.tensormap::generic.acquire.scope [map], 128, or .release without operands.

@@ -179,14 +179,6 @@ void copy_map(Warp& warp, const Operation& operation) {
   }
 }
 
-// Executes prefetch.tensormap of generic addresses.
-void prefetch(Warp& warp, const Operation& operation) {
-  for (uint32_t remaining = warp.mask; remaining != 0; remaining &= remaining - 1) {
-    const int lane = __builtin_ctz(remaining);
-    check_space_of_map(warp, lane, operation, warp.lanes<uint64_t>(operation.src0)[lane]);
-  }
-}
-
 Run decode_copy_of_map(Decoder& d) {
   begin_matrix(d);
   d.need_operands(3);
@@ -210,12 +202,21 @@ void check_space_of_map(const Warp& warp, int lane, const Operation& operation, 
            "__grid_constant__");
 }
 
-// Decodes prefetch.tensormap [map]. The forms with a state space have no effect.
+void check_space_of_maps(Warp& warp, const Operation& operation) {
+  const auto* addresses = warp.lanes<uint64_t>(operation.src0);
+  for (uint32_t remaining = warp.mask; remaining != 0; remaining &= remaining - 1) {
+    const int lane = __builtin_ctz(remaining);
+    check_space_of_map(warp, lane, operation, addresses[lane]);
+  }
+}
+
+// Decodes prefetch.tensormap [map]. The form with generic addresses only checks the addresses; the
+// forms with a state space have no effect.
 Run prefetch_map(Decoder& d) {
   if (!d.one_of({"param", "const"}).empty()) return hint(d);
   d.need_operands(1);
   d.operation.src0 = d.address_value(0, Space::kGeneric);
-  return prefetch;
+  return check_space_of_maps;
 }
 
 Run tensor_map(Decoder& d) {

@@ -164,19 +164,26 @@ TEST_F(PtxClusters, Multicast) {
   }
 }
 
+// Returns PTX in which each block executes `store`, copies the first 128 bytes of its shared memory
+// by `instruction` to the next 128 bytes of the next block, and loads the bytes that arrive.
+// `store` writes the address of the thread's element into %r2.
+std::string copy_to_peer(const std::string& store, const std::string& instruction) {
+  return "@%p0 mbarrier.init.shared.b64 [%b], 1;\nfence.mbarrier_init.release.cluster;\n" + store +
+         "fence.proxy.async.shared::cta;\n" + kSynchronise +
+         "@%p0 mbarrier.arrive.expect_tx.shared.b64 _, [%b], 128;\n"
+         "add.u32 %r5, %s, 128; mapa.shared::cluster.u32 %r4, %r5, %peer;\n"
+         "mapa.shared::cluster.u32 %r6, %b, %peer;\n@%p0 " +
+         instruction +
+         " [%r4], [%s], 128, [%r6];\n"
+         "wait: mbarrier.try_wait.parity.shared.b64 %p3, [%b], 0;\n@!%p3 bra wait;\n"
+         "ld.shared.u32 %r1, [%r2+128];\n" +
+         kSynchronise;
+}
+
 // A bulk copy from a block's shared memory into the shared memory of another block of the cluster.
 TEST_F(PtxClusters, CopiesBetweenBlocks) {
-  const std::string body =
-      "@%p0 mbarrier.init.shared.b64 [%b], 1;\nfence.mbarrier_init.release.cluster;\n" +
-      std::string(kStoreOwn) + "fence.proxy.async.shared::cta;\n" + kSynchronise +
-      "@%p0 mbarrier.arrive.expect_tx.shared.b64 _, [%b], 128;\n"
-      "add.u32 %r5, %s, 128; mapa.shared::cluster.u32 %r4, %r5, %peer;\n"
-      "mapa.shared::cluster.u32 %r6, %b, %peer;\n"
-      "@%p0 cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r4], [%s], "
-      "128, "
-      "[%r6];\nwait: mbarrier.try_wait.parity.shared.b64 %p3, [%b], 0;\n@!%p3 bra wait;\n"
-      "ld.shared.u32 %r1, [%r2+128];\n" +
-      kSynchronise;
+  const std::string body = copy_to_peer(
+      kStoreOwn, "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes");
   const std::vector<uint32_t> out = run(text(body), {4, 1, 1}, {2, 1, 1});
   for (uint32_t block = 0; block < 4; ++block) {
     EXPECT_EQ(out[32 * block + 3], (block ^ 1) * 100 + 3) << block;
@@ -208,22 +215,11 @@ TEST_F(PtxClusters, ReductionsBetweenBlocks) {
   };
   const auto test = [&](const std::string& form, auto apply) {
     using T = decltype(apply({}, {}));
-    const std::string body =
-        "@%p0 mbarrier.init.shared.b64 [%b], 1;\nfence.mbarrier_init.release.cluster;\n"
+    const std::string body = copy_to_peer(
         "mad.lo.u32 %r2, %i, 4, %s; mul.lo.u32 %r3, %i, 0x9e3779b9;\n"
         "mad.lo.u32 %r3, %rank, 77, %r3; st.shared.u32 [%r2], %r3;\n"
-        "mul.lo.u32 %r3, %i, 0x85ebca6b; add.u32 %r3, %r3, %rank; st.shared.u32 [%r2+128], %r3;\n"
-        "fence.proxy.async.shared::cta;\n" +
-        std::string(kSynchronise) +
-        "@%p0 mbarrier.arrive.expect_tx.shared.b64 _, [%b], 128;\n"
-        "add.u32 %r5, %s, 128; mapa.shared::cluster.u32 %r4, %r5, %peer;\n"
-        "mapa.shared::cluster.u32 %r6, %b, %peer;\n"
-        "@%p0 cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes." +
-        form +
-        " [%r4], [%s], 128, [%r6];\n"
-        "wait: mbarrier.try_wait.parity.shared.b64 %p3, [%b], 0;\n@!%p3 bra wait;\n"
-        "ld.shared.u32 %r1, [%r2+128];\n" +
-        kSynchronise;
+        "mul.lo.u32 %r3, %i, 0x85ebca6b; add.u32 %r3, %r3, %rank; st.shared.u32 [%r2+128], %r3;\n",
+        "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes." + form);
     const std::vector<uint32_t> out = run(text(body), {2, 1, 1}, {2, 1, 1});
     for (uint32_t rank = 0; rank < 2; ++rank) {
       uint32_t sources[32], targets[32];
